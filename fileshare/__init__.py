@@ -1,0 +1,1 @@
+"""A self-service control plane for shared file systems."""

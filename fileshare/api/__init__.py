@@ -1,0 +1,1 @@
+"""The REST API: declarations, and the one path that every request takes."""

@@ -1,0 +1,1 @@
+"""Entry points: one short main for each process, and the composition root."""

@@ -1,0 +1,1 @@
+"""Options, one module for each section."""

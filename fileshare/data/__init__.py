@@ -1,0 +1,1 @@
+"""The data daemon: copies between back ends."""

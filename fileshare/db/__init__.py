@@ -1,0 +1,1 @@
+"""The database floor: the only one that speaks SQL."""

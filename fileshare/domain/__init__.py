@@ -1,0 +1,1 @@
+"""Pure rules of the field: lifecycles, access, specs, quotas."""

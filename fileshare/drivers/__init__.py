@@ -1,0 +1,1 @@
+"""Storage back ends: the contract, and its implementations."""

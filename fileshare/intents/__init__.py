@@ -1,0 +1,1 @@
+"""Promised work: kinds, outcomes, and the consumer that performs them."""

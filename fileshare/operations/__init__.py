@@ -1,0 +1,1 @@
+"""What a request decides: one transaction, then one ring."""

@@ -1,0 +1,1 @@
+"""The narrow functions that run as root."""

@@ -1,0 +1,1 @@
+"""Weighers: pure classes that give each passing pool a number."""

@@ -1,0 +1,1 @@
+"""The share daemon: handlers that drive one back end."""

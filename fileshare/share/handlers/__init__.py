@@ -1,0 +1,1 @@
+"""Handlers of the share daemon, one module for each resource."""
