@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShareRef:
-    """A share instance as a back end knows it; ``id`` never changes, and is the idempotence key."""
+    """A share instance as a back end knows it; ``id`` never changes: the idempotence key."""
 
     id: str
     share_id: str
@@ -74,7 +74,7 @@ class AccessChange:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RuleResult:
-    """What became of one rule: *error* is a text for the user, *key* a secret of the back end's."""
+    """What became of one rule: *error* is for the user, *key* a secret of the back end."""
 
     error: str | None = None
     key: str | None = None
