@@ -91,8 +91,9 @@ class AccessResult:
 class Pool:
     """A part of a back end with its own capacity (GiB; None: unknown).
 
-    ``provisioned`` is the sum of the sizes promised to shares, for thin pools.
-    ``capabilities`` are free keys that types and expressions may use.
+    ``allocated`` is what shares on it take, ``provisioned`` the sum of the sizes promised to
+    them, for thin pools.  Reserved percentages and the ratio are the back end section's where
+    they are None.  ``capabilities`` are free keys that types and expressions may use.
     """
 
     name: str
@@ -100,17 +101,21 @@ class Pool:
     free: float | None
     allocated: float = 0.0
     provisioned: float | None = None
-    reserved_percentage: int = 0
-    reserved_snapshot_percentage: int = 0
-    reserved_share_extend_percentage: int = 0
+    reserved_percentage: int | None = None
+    reserved_snapshot_percentage: int | None = None
+    reserved_share_extend_percentage: int | None = None
     thin_provisioning: bool | tuple[bool, ...] = False
-    max_over_subscription_ratio: float = 20.0
+    max_over_subscription_ratio: float | None = None
     capabilities: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BackendInfo:
-    """What a back end says of itself, the same for all its pools."""
+    """What a back end says of itself, the same for all its pools.
+
+    ``capabilities`` are keys of the report (see ``drivers/loader.py``) beyond those that follow
+    from the driver's capability classes; they win over the derived ones.
+    """
 
     vendor_name: str
     driver_version: str
