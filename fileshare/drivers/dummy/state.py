@@ -1,0 +1,150 @@
+"""The dummy's disk: a directory of JSON records that several processes may use at once.
+
+``shares/`` and ``snapshots/`` hold one record each, written as a whole or not at all.
+``calls/`` holds one lock file for each resource; its lock is the kernel's, so a killed process
+leaves none behind.  ``overlaps.jsonl`` gets a line whenever a call finds another one at work on
+the same resource, which the control plane promises never to let happen.  ``calls.jsonl`` gets a
+line for each call, where that is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fileshare.drivers.names import checked_id
+
+Record = dict[str, Any]
+
+SHARES = "shares"
+SNAPSHOTS = "snapshots"
+
+
+class State:
+    """Records under one directory."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def make(self) -> None:
+        """Make the directories; they may be there."""
+        for name in (SHARES, SNAPSHOTS, "calls"):
+            (self.root / name).mkdir(parents=True, exist_ok=True)
+
+    def read(self, kind: str, id: str) -> Record | None:
+        """The record, or None."""
+        return _read(self._path(kind, id))
+
+    def write(self, kind: str, id: str, record: Record) -> None:
+        """Put the record in place of the old one."""
+        write_json(self._path(kind, id), record)
+
+    def remove(self, kind: str, id: str) -> None:
+        """Take the record away; one that is not there is fine."""
+        self._path(kind, id).unlink(missing_ok=True)
+
+    def all(self, kind: str) -> Iterator[Record]:
+        """All records of a kind, as they are when the walk reaches them."""
+        with os.scandir(self.root / kind) as entries:
+            names = [entry.name for entry in entries if entry.name.endswith(".json")]
+        for name in names:
+            record = _read(self.root / kind / name)
+            if record is not None:
+                yield record
+
+    def _path(self, kind: str, id: str) -> Path:
+        return self.root / kind / f"{checked_id(id)}.json"
+
+    @contextlib.contextmanager
+    def hold(self, operation: str, id: str) -> Iterator[None]:
+        """Be alone on resource *id*; a call that must wait for another is recorded as overlap."""
+        path = self.root / "calls" / checked_id(id)
+        with lock_file(path, lambda: self._overlap(operation, id)) as descriptor:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"{operation} {os.getpid()}".encode())
+            yield
+            os.ftruncate(descriptor, 0)
+
+    def in_flight(self) -> dict[str, str]:
+        """Resource ids whose call is at work (or was, when its process died), with operation."""
+        calls: dict[str, str] = {}
+        for path in (self.root / "calls").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                text = path.read_text()
+                if text:
+                    calls[path.name] = text.split()[0]
+        return calls
+
+    def _overlap(self, operation: str, id: str) -> None:
+        self.note("overlaps", {"operation": operation, "id": id})
+
+    def note(self, journal: str, record: Record) -> None:
+        """Append a line to a journal; lines of several processes do not mix."""
+        who = {"pid": os.getpid(), "thread": threading.get_ident()}
+        line = json.dumps({**record, **who}) + "\n"
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        descriptor = os.open(self.root / f"{journal}.jsonl", flags, 0o640)
+        try:
+            os.write(descriptor, line.encode())
+        finally:
+            os.close(descriptor)
+
+    def notes(self, journal: str) -> list[Record]:
+        """The lines of a journal; none when there is no such."""
+        path = self.root / f"{journal}.jsonl"
+        if not path.exists():
+            return []
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def count(self, name: str) -> int:
+        """How often this was asked with *name*, by any process, this time included."""
+        with lock_file(self.root / "counters.lock"):
+            path = self.root / "counters.json"
+            counters = _read(path) or {}
+            counters[name] = counters.get(name, 0) + 1
+            write_json(path, counters)
+            return int(counters[name])
+
+
+@contextlib.contextmanager
+def lock_file(path: Path, busy: Any = None) -> Iterator[int]:
+    """Hold the lock of *path* against threads and processes; *busy* is called before a wait."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o640)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if busy is not None:
+                busy()
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def write_json(path: Path, record: Record) -> None:
+    """Write *record* so that a reader, or a crash of this process, never meets half of it."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(descriptor, "w") as stream:
+            json.dump(record, stream)
+        os.replace(temporary, path)  # noqa: PTH105  (a name, not a Path, comes from mkstemp)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)  # noqa: PTH108
+        raise
+
+
+def _read(path: Path) -> Record | None:
+    try:
+        record: Record = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    return record
