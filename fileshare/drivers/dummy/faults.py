@@ -78,7 +78,7 @@ class Faults:
     def __init__(self, state: State, delay: Sequence[str], fail: Sequence[str]) -> None:
         self._state = state
         self._configured = orders(delay, fail)
-        self._control: tuple[int, Orders] | None = None
+        self._control: tuple[tuple[int, int, int], Orders] | None = None
 
     def before(self, operation: str, share: ShareRef | None = None) -> None:
         """Wait as long as was asked for, then fail where that was asked for."""
@@ -121,9 +121,10 @@ class Faults:
     def _orders(self) -> Orders:
         path = self._state.root / CONTROL
         try:
-            stamp = path.stat().st_mtime_ns
+            facts = path.stat()
         except FileNotFoundError:
             return self._configured
+        stamp = (facts.st_ino, facts.st_mtime_ns, facts.st_size)  # times alone are coarse
         known = self._control
         if known is None or known[0] != stamp:
             known = self._control = (stamp, _read(path))
