@@ -1,0 +1,136 @@
+"""The policy engine: rules from the declarations, checked by oslo.policy with a given conf."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from oslo_config import cfg
+from oslo_policy import opts as policy_opts
+from oslo_policy import policy as oslo
+
+from fileshare import errors
+from fileshare.api.fields import Field
+from fileshare.api.resource import Many, One, Operation
+from fileshare.api.rules import BASE, Rule
+from fileshare.context import Context
+
+DENIED = "Access was denied to this resource."
+_WHY_OLD = "The rule speaks of admin, member and reader roles now."
+
+
+def all_operations() -> list[Operation]:
+    """What all modules below ``api/resources`` declare."""
+    resources = importlib.import_module("fileshare.api.resources").all_resources()
+    return [operation for resource in resources for operation in resource]
+
+
+def _fields(operation: Operation) -> Iterable[Field]:
+    if operation.body is not None:
+        yield from operation.body.fields
+    yield from operation.query.fields
+    if isinstance(operation.answer, (One, Many)):
+        yield from operation.answer.view.fields
+
+
+def declared(operations: Iterable[Operation]) -> dict[str, Rule]:
+    """Every rule that an operation or one of its fields holds, by name."""
+    found: dict[str, Rule] = {}
+    for operation in operations:
+        mentioned = [*operation.policy, *(field.policy for field in _fields(operation))]
+        for rule in mentioned:
+            if isinstance(rule, Rule) and found.setdefault(rule.name, rule) != rule:
+                raise ValueError(f"the rule {rule.name} is declared in two ways")
+    return found
+
+
+def _default(rule: Rule, paths: list[dict[str, str]]) -> oslo.RuleDefault:
+    old = None
+    if rule.deprecated_check is not None:
+        old = oslo.DeprecatedRule(
+            rule.old_name or rule.name,
+            rule.deprecated_check,
+            deprecated_reason=_WHY_OLD,
+            deprecated_since=rule.old_since,
+        )
+    scope = list(rule.scope) if rule.scope else None
+    if not paths:
+        return oslo.RuleDefault(
+            rule.name, rule.check, rule.about, deprecated_rule=old, scope_types=scope
+        )
+    return oslo.DocumentedRuleDefault(
+        rule.name, rule.check, rule.about, paths, deprecated_rule=old, scope_types=scope
+    )
+
+
+def defaults(operations: Iterable[Operation]) -> list[oslo.RuleDefault]:
+    """The rules as oslo.policy takes them, with the paths that each of them guards."""
+    operations = list(operations)
+    paths: dict[str, list[dict[str, str]]] = {}
+    for operation in operations:
+        entry = {"method": operation.method, "path": operation.path}
+        for rule in operation.policy:
+            listed = paths.setdefault(rule if isinstance(rule, str) else rule.name, [])
+            if entry not in listed:
+                listed.append(entry)
+    rules = declared(operations)
+    return [
+        *(_default(rule, []) for rule in BASE),
+        *(_default(rule, paths.get(name, [])) for name, rule in sorted(rules.items())),
+    ]
+
+
+def list_rules() -> list[oslo.RuleDefault]:
+    """For the generator of the sample policy file."""
+    return defaults(all_operations())
+
+
+def get_enforcer() -> oslo.Enforcer:
+    """For oslo.policy's command line tools."""
+    conf = cfg.ConfigOpts()
+    conf([], project="fileshare")
+    return Enforcer(conf, all_operations()).engine
+
+
+def register(conf: cfg.ConfigOpts) -> None:
+    """Register oslo.policy's options on a conf object."""
+    policy_opts._register(conf)  # noqa: SLF001 - there is no public way without an enforcer
+
+
+class Enforcer:
+    """Answers whether a caller may do something; made for one conf, holds no global state."""
+
+    def __init__(self, conf: cfg.ConfigOpts, operations: Iterable[Operation]) -> None:
+        self.engine = oslo.Enforcer(conf)
+        self.engine.suppress_deprecation_warnings = True
+        self.engine.suppress_default_change_warnings = True
+        self.engine.register_defaults(defaults(operations))
+        self.engine.load_rules()
+
+    def allowed(self, rule: Rule | str, ctx: Context, target: object = None) -> bool:
+        """Whether the caller may; the target is the caller's own project where none is given."""
+        name = rule if isinstance(rule, str) else rule.name
+        answer = self.engine.enforce(name, _target(ctx, target), ctx.credentials())
+        return bool(answer)
+
+    def authorize(self, rule: Rule | str, ctx: Context, target: object = None) -> None:
+        """Raise Forbidden when the caller may not."""
+        if not self.allowed(rule, ctx, target):
+            name = rule if isinstance(rule, str) else rule.name
+            raise errors.Forbidden(rule=name)
+
+    def is_admin(self, ctx: Context) -> bool:
+        """What ``context_is_admin`` says; asked once for each request."""
+        return self.allowed("context_is_admin", ctx)
+
+
+def _target(ctx: Context, target: object) -> Mapping[str, Any]:
+    if target is None:
+        return {"project_id": ctx.project_id, "user_id": ctx.user_id}
+    if isinstance(target, Mapping):
+        return cast("Mapping[str, Any]", target)
+    return {
+        "project_id": getattr(target, "project_id", None),
+        "user_id": getattr(target, "user_id", None),
+    }
