@@ -29,6 +29,7 @@ class FileshareError(Exception):
     code: ClassVar[str] = "internal"
     template: ClassVar[str] = "The request could not be completed."
     remedy: ClassVar[Remedy] = Remedy.CALLER
+    declines: ClassVar[bool] = False  # raised by a handler: nothing was changed
 
     def __init__(self, **facts: object) -> None:
         self.facts = facts
@@ -148,6 +149,7 @@ class Unsupported(FileshareError):
 
     status, code = 400, "driver.unsupported"
     template = "The back end does not offer {capability}."
+    declines = True
 
 
 class NoValidHost(FileshareError):
@@ -155,6 +157,7 @@ class NoValidHost(FileshareError):
 
     status, code = 500, "scheduler.no_valid_host"
     template = "No storage could be allocated: {summary}"
+    declines = True
     remedy = Remedy.WAIT
 
 
@@ -163,6 +166,7 @@ class NotReady(FileshareError):
 
     status, code = 503, "scheduler.not_ready"
     template = "No back end has reported yet."
+    declines = True
     remedy = Remedy.WAIT
 
 
@@ -208,6 +212,7 @@ class ShrinkWouldLoseData(DriverError):
     """A share holds more than the size it shall shrink to; it is left as it was."""
 
     code = "driver.shrink_would_lose_data"
+    declines = True
 
 
 class ShareExistsDifferently(DriverError):

@@ -96,11 +96,11 @@ class Charge:
         return cls(**data) if data else None
 
 
-def share_amounts(size: int, *, count: int = 1, replicated: bool = False) -> dict[str, int]:
-    """What *count* shares of *size* GiB charge; a type that replicates counts replicas too."""
-    amounts = {"shares": count, "gigabytes": size * count}
+def share_amounts(size: int, *, shares: int = 1, replicated: bool = False) -> dict[str, int]:
+    """What *shares* shares of *size* GiB in all charge; a type that replicates counts replicas."""
+    amounts = {"shares": shares, "gigabytes": size}
     if replicated:
-        amounts |= {"share_replicas": count, "replica_gigabytes": size * count}
+        amounts |= {"share_replicas": shares, "replica_gigabytes": size}
     return amounts
 
 

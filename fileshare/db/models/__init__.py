@@ -1,1 +1,39 @@
 """The tables."""
+
+from __future__ import annotations
+
+from fileshare.db.models.base import Base, new_id
+from fileshare.db.models.intents import Intent, Message
+from fileshare.db.models.quotas import QuotaLimit, QuotaUsage
+from fileshare.db.models.services import AvailabilityZone, Member, PoolReport, Service
+from fileshare.db.models.shares import (
+    AccessMapping,
+    AccessRule,
+    ExportLocation,
+    Share,
+    ShareInstance,
+    ShareMetadata,
+)
+from fileshare.db.models.types import ShareType, ShareTypeExtraSpec, ShareTypeProject
+
+__all__ = [
+    "AccessMapping",
+    "AccessRule",
+    "AvailabilityZone",
+    "Base",
+    "ExportLocation",
+    "Intent",
+    "Member",
+    "Message",
+    "PoolReport",
+    "QuotaLimit",
+    "QuotaUsage",
+    "Service",
+    "Share",
+    "ShareInstance",
+    "ShareMetadata",
+    "ShareType",
+    "ShareTypeExtraSpec",
+    "ShareTypeProject",
+    "new_id",
+]

@@ -1,0 +1,71 @@
+"""[DEFAULT]: the node, its back ends, and what is the same for all processes."""
+
+from __future__ import annotations
+
+import socket
+
+from oslo_config import cfg
+
+GROUP = "DEFAULT"
+
+OPTS = [
+    cfg.HostAddressOpt(
+        "host",
+        default=socket.gethostname(),
+        sample_default="<hostname>",
+        help="Name of this node. Schedulers and data daemons are known by it; a back end is "
+        "known by its own name, see backend_host in the back end's section.",
+    ),
+    cfg.StrOpt(
+        "state_path",
+        default="/var/lib/fileshare",
+        help="Directory for what a process keeps on its node: locks, tokens of the stand-alone.",
+    ),
+    cfg.ListOpt(
+        "enabled_share_backends",
+        default=[],
+        help="Names of the sections that describe the back ends of this node. The share daemon "
+        "runs one child process for each.",
+    ),
+    cfg.ListOpt(
+        "enabled_share_protocols",
+        default=["NFS", "CIFS"],
+        item_type=cfg.types.String(
+            choices=["NFS", "CIFS", "GLUSTERFS", "HDFS", "CEPHFS", "MAPRFS", "LUSTRE"]
+        ),
+        help="Protocols that a share may ask for.",
+    ),
+    cfg.StrOpt(
+        "storage_availability_zone",
+        default="nova",
+        help="Availability zone of the services of this node, unless a back end names its own.",
+    ),
+    cfg.StrOpt(
+        "default_share_type",
+        help="Name of the share type that a create without one uses. Without it such a request "
+        "is refused.",
+    ),
+    cfg.IntOpt(
+        "service_down_time",
+        default=60,
+        min=1,
+        mutable=True,
+        help="Seconds after its last heartbeat at which a service counts as down. Must be more "
+        "than report_interval; the daemons refuse to start otherwise.",
+    ),
+    cfg.IntOpt(
+        "report_interval",
+        default=10,
+        min=1,
+        help="Seconds between two heartbeats of a daemon.",
+    ),
+    cfg.ListOpt(
+        "admin_only_metadata",
+        default=["__affinity_same_host", "__affinity_different_host", "__managed_at"],
+        help="Keys of share metadata that only administrators may set or delete.",
+    ),
+]
+
+
+def register(conf: cfg.ConfigOpts) -> None:
+    conf.register_opts(OPTS)

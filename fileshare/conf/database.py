@@ -1,0 +1,13 @@
+"""[database]: oslo.db's own options."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+from oslo_db import options as oslo_db
+
+GROUP = "database"
+OPTS: list[cfg.Opt] = []  # oslo.db lists its own
+
+
+def register(conf: cfg.ConfigOpts) -> None:
+    oslo_db.set_defaults(conf, max_pool_size=20, max_overflow=20)

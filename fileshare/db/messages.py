@@ -1,0 +1,99 @@
+"""User messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from fileshare import errors
+from fileshare.db.clock import after, now
+from fileshare.db.models import Message
+from fileshare.db.query import Page, Scope, paginate
+from fileshare.db.session import Session, count, swap
+from fileshare.domain.messages import LEVEL_ERROR, RESOURCE_SHARE, describe
+
+SORT_KEYS: Mapping[str, Any] = {
+    name: getattr(Message, name)
+    for name in (
+        "id",
+        "project_id",
+        "request_id",
+        "resource_type",
+        "resource_id",
+        "action_id",
+        "detail_id",
+        "message_level",
+        "created_at",
+        "expires_at",
+    )
+}
+
+
+def write(
+    session: Session,
+    *,
+    event: str,
+    error: Exception,
+    project_id: str,
+    resource_id: str,
+    request_id: str | None,
+    ttl: float,
+    reason: str | None = None,
+) -> None:
+    """Tell the users of a project that *event* failed with *error*."""
+    action, detail = describe(event, error)
+    session.execute(
+        sa.insert(Message).values(
+            project_id=project_id,
+            request_id=request_id,
+            resource_type=RESOURCE_SHARE,
+            resource_id=resource_id,
+            action_id=action.id,
+            detail_id=detail.id,
+            message_level=LEVEL_ERROR,
+            reason=reason,
+            expires_at=after(ttl),
+        )
+    )
+
+
+def find(
+    session: Session, scope: Scope, filters: Mapping[str, Any], page: Page
+) -> Sequence[Message]:
+    """Messages that are equal to *filters*; ``created_since`` and ``created_before`` bound it."""
+    statement = sa.select(Message).where(scope.clause(Message.project_id))
+    for name, value in filters.items():
+        if name == "created_since":
+            statement = statement.where(Message.created_at >= value)
+        elif name == "created_before":
+            statement = statement.where(Message.created_at <= value)
+        else:
+            statement = statement.where(SORT_KEYS[name] == value)
+    return session.scalars(paginate(statement, page, SORT_KEYS, Message.id)).all()
+
+
+def get(session: Session, scope: Scope, message_id: str) -> Message:
+    """One message; raises NotFound."""
+    message = session.scalars(
+        sa.select(Message).where(Message.id == message_id, scope.clause(Message.project_id))
+    ).one_or_none()
+    if message is None:
+        raise errors.NotFound(resource="Message", id=message_id)
+    return message
+
+
+def delete(session: Session, scope: Scope, message_id: str) -> None:
+    """Remove one message; raises NotFound."""
+    mine = sa.delete(Message).where(Message.id == message_id, scope.clause(Message.project_id))
+    if not swap(session, mine):
+        raise errors.NotFound(resource="Message", id=message_id)
+
+
+def expire(session: Session, limit: int = 1000) -> int:
+    """Remove up to *limit* expired messages; how many they were."""
+    ids = session.scalars(
+        sa.select(Message.id).where(Message.expires_at <= now()).limit(limit)
+    ).all()
+    return count(session, sa.delete(Message).where(Message.id.in_(ids))) if ids else 0

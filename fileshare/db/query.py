@@ -1,0 +1,94 @@
+"""Lists: scope, declared filters, sort keys and pages, the same for every aggregate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from fileshare import errors
+from fileshare.context import Context
+
+Select = sa.Select[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose rows a caller may see; *project_id* None: everybody's."""
+
+    project_id: str | None
+
+    @classmethod
+    def of(cls, ctx: Context) -> Scope:
+        """An administrator sees all, others what is their project's."""
+        return ALL if ctx.is_admin else cls(ctx.project_id or "")
+
+    def clause(self, column: Any) -> sa.ColumnElement[bool]:
+        return sa.true() if self.project_id is None else column == self.project_id
+
+
+ALL = Scope(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a list, and in which order.
+
+    *marker* is the id of the last row seen; *offset* rows are passed over where there is none.
+    *limit* None: no limit.
+    """
+
+    limit: int | None = None
+    offset: int = 0
+    marker: str | None = None
+    sort_key: str = "created_at"
+    sort_dir: str = "desc"
+    with_count: bool = False
+
+
+def paginate(statement: Select, page: Page, keys: Mapping[str, Any], id_column: Any) -> Select:
+    """*statement* in the page's order and bounds.
+
+    *keys* are the sort keys of the list by name.  The id is the last key, so that the order is
+    total and a marker names one place in it.  Raises InvalidInput for an unknown key.
+    """
+    if page.sort_key not in keys:
+        raise errors.InvalidInput(field="sort_key", reason=f"{page.sort_key!r} is no sort key.")
+    column = keys[page.sort_key]
+    if page.marker:
+        statement = statement.where(_beyond(column, id_column, page))
+    direction = sa.asc if page.sort_dir == "asc" else sa.desc
+    statement = statement.order_by(direction(column), direction(id_column))
+    if page.limit is not None:
+        statement = statement.limit(page.limit)
+    if page.offset and not page.marker:
+        statement = statement.limit(page.limit if page.limit is not None else _ALL_ROWS)
+        statement = statement.offset(page.offset)
+    return statement
+
+
+_ALL_ROWS = 2**31 - 1  # OFFSET needs a LIMIT on MySQL and SQLite
+
+
+def _beyond(column: Any, id_column: Any, page: Page) -> sa.ColumnElement[bool]:
+    """Rows after the marker: as a range of (key, id), which an index answers."""
+    table = id_column.table.alias("marker")
+    edge = (
+        sa.select(table.c[column.name])
+        .where(table.c[id_column.name] == page.marker)
+        .scalar_subquery()
+    )
+    after = sa.or_(column > edge, sa.and_(column == edge, id_column > page.marker))
+    before = sa.or_(column < edge, sa.and_(column == edge, id_column < page.marker))
+    return after if page.sort_dir == "asc" else before
+
+
+def like(column: Any, text: str) -> sa.ColumnElement[bool]:
+    """*text* anywhere in the column, with no character of it having a meaning of its own."""
+    return sa.cast(column.contains(text, autoescape=True), sa.Boolean)
+
+
+def chunks(ids: Sequence[str], size: int = 500) -> list[Sequence[str]]:
+    return [ids[start : start + size] for start in range(0, len(ids), size)]

@@ -1,0 +1,269 @@
+"""Services, their members, and the pools that back ends report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from oslo_db import exception as db_exception
+
+from fileshare import errors
+from fileshare.db import zones
+from fileshare.db.clock import after, now
+from fileshare.db.models import (
+    AvailabilityZone,
+    Member,
+    PoolReport,
+    Service,
+    ShareInstance,
+    new_id,
+)
+from fileshare.db.session import Session, count, swap
+from fileshare.domain.statuses import ServiceState, ServiceStatus, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a daemon process says of itself; *host* is ``node``, or ``host@backend``."""
+
+    binary: str
+    host: str
+    topic: str
+    zone: str
+    node: str
+    process: str
+
+
+def join(session: Session, identity: Identity) -> str:
+    """Enter the process as a member of its service; returns the member's id."""
+    zone_id = zones.ensure(session, identity.zone)
+    service_id = _ensure(session, identity, zone_id)
+    member_id = new_id()
+    session.execute(
+        sa.insert(Member).values(
+            id=member_id,
+            service_id=service_id,
+            node=identity.node,
+            process=identity.process,
+            heartbeat_at=now(),
+        )
+    )
+    count(
+        session,
+        sa.update(Service)
+        .where(Service.id == service_id)
+        .values(
+            state=ServiceState.UP,
+            heartbeat_at=now(),
+            updated_at=now(),
+            availability_zone_id=zone_id,
+            topic=identity.topic,
+        ),
+    )
+    return member_id
+
+
+def _ensure(session: Session, identity: Identity, zone_id: str) -> int:
+    same = sa.select(Service.id).where(
+        Service.binary == identity.binary, Service.host == identity.host
+    )
+    found = session.scalars(same).first()
+    if found is not None:
+        return found
+    try:
+        with session.begin_nested():
+            session.execute(
+                sa.insert(Service).values(
+                    binary=identity.binary,
+                    host=identity.host,
+                    topic=identity.topic,
+                    availability_zone_id=zone_id,
+                    state=ServiceState.UP,
+                    heartbeat_at=now(),
+                )
+            )
+    except db_exception.DBDuplicateEntry:
+        pass  # another member of the same service was quicker
+    return session.scalars(same).one()
+
+
+def heartbeat(session: Session, member_id: str) -> bool:
+    """Say that the member works; False where it was taken for dead and removed."""
+    alive = swap(
+        session, sa.update(Member).where(Member.id == member_id).values(heartbeat_at=now())
+    )
+    if alive:
+        mine = sa.select(Member.service_id).where(Member.id == member_id).scalar_subquery()
+        count(
+            session,
+            sa.update(Service)
+            .where(Service.id == mine)
+            .values(
+                state=ServiceState.UP,
+                heartbeat_at=now(),
+                updated_at=now(),
+                report_count=Service.report_count + 1,
+            ),
+        )
+    return alive
+
+
+def leave(session: Session, member_id: str) -> None:
+    """Take the member out; its service is down at once when it was the last."""
+    service_id = session.scalars(
+        sa.select(Member.service_id).where(Member.id == member_id)
+    ).first()
+    count(session, sa.delete(Member).where(Member.id == member_id))
+    if service_id is not None:
+        _down_without_members(session, Service.id == service_id)
+
+
+def mark_down(session: Session, down_time: float) -> None:
+    """Remove members whose heartbeat is too old, and mark services that have none left."""
+    count(session, sa.delete(Member).where(Member.heartbeat_at < after(-down_time)))
+    _down_without_members(session, Service.state == ServiceState.UP)
+
+
+def _down_without_members(session: Session, where: sa.ColumnElement[bool]) -> None:
+    member = sa.exists(sa.select(Member.id).where(Member.service_id == Service.id))
+    count(
+        session,
+        sa.update(Service).where(where, ~member).values(state=ServiceState.DOWN),
+    )
+
+
+def is_up(down_time: float) -> sa.ColumnElement[bool]:
+    """Whether a service's state and heartbeat say that it works."""
+    return sa.and_(Service.state == ServiceState.UP, Service.heartbeat_at >= after(-down_time))
+
+
+def find(session: Session, down_time: float) -> Sequence[Any]:
+    """All services with their zone's name and whether they are up, by id."""
+    up = sa.case((is_up(down_time), sa.literal(1)), else_=sa.literal(0)).label("is_up")
+    return session.execute(
+        sa.select(
+            Service.id,
+            Service.binary,
+            Service.host,
+            Service.topic,
+            Service.status,
+            Service.state,
+            Service.disabled_reason,
+            Service.ensuring,
+            Service.created_at,
+            Service.updated_at,
+            Service.heartbeat_at,
+            AvailabilityZone.name.label("zone"),
+            AvailabilityZone.id.label("zone_id"),
+            up,
+        )
+        .outerjoin(AvailabilityZone, AvailabilityZone.id == Service.availability_zone_id)
+        .order_by(Service.id)
+    ).all()
+
+
+def set_status(
+    session: Session, binary: str, host: str, *, enabled: bool, reason: str | None
+) -> Service:
+    """Enable or disable a service; raises NotFound."""
+    status = ServiceStatus.ENABLED if enabled else ServiceStatus.DISABLED
+    where = (Service.binary == binary, Service.host == host)
+    values = {"status": status, "disabled_reason": None if enabled else reason}
+    if not swap(session, sa.update(Service).where(*where).values(**values, updated_at=now())):
+        raise errors.NotFound(resource="Service", id=f"{binary} on {host}")
+    return session.scalars(
+        sa.select(Service).where(*where).execution_options(populate_existing=True)
+    ).one()
+
+
+def report_pools(
+    session: Session, backend: str, zone: str, reports: Sequence[Mapping[str, Any]], age: float
+) -> None:
+    """Write what a back end reported *age* seconds ago.
+
+    *reports* are columns of :class:`PoolReport` by name.  What was promised to instances that
+    the report cannot count yet stays claimed: those in work, and those that settled after it was
+    made.  The row is locked first, so that no placement slips in between.
+    """
+    zone_id = zones.ensure(session, zone)
+    names = []
+    for report in reports:
+        host = f"{backend}#{report['pool']}"
+        names.append(host)
+        _write_pool(session, backend, zone_id, host, report)
+        _forget_claims(session, host, age)
+        count(
+            session,
+            sa.update(PoolReport).where(PoolReport.host == host).values(claimed_gb=_claimed(host)),
+        )
+    count(
+        session,
+        sa.delete(PoolReport).where(
+            PoolReport.backend == backend, PoolReport.host.not_in(names or [""])
+        ),
+    )
+
+
+def _write_pool(
+    session: Session, backend: str, zone_id: str, host: str, report: Mapping[str, Any]
+) -> None:
+    values = {**report, "availability_zone_id": zone_id, "reported_at": now()}
+    written = swap(
+        session,
+        sa.update(PoolReport)
+        .where(PoolReport.host == host)
+        .values(**values, report_seq=PoolReport.report_seq + 1),
+    )
+    if written:
+        return
+    try:
+        with session.begin_nested():
+            session.execute(sa.insert(PoolReport).values(host=host, backend=backend, **values))
+    except db_exception.DBDuplicateEntry:
+        _write_pool(session, backend, zone_id, host, report)
+
+
+def _forget_claims(session: Session, host: str, age: float) -> None:
+    """What settled before the report was made is counted by it."""
+    working = ShareInstance.status.in_((Status.CREATING, Status.EXTENDING))
+    count(
+        session,
+        sa.update(ShareInstance)
+        .where(
+            ShareInstance.host == host,
+            ShareInstance.claimed_gb > 0,
+            ~working,
+            sa.or_(
+                ShareInstance.settled_at.is_(None),
+                ShareInstance.settled_at < after(-age),
+                ShareInstance.status != Status.AVAILABLE,
+            ),
+        )
+        .values(claimed_gb=0),
+    )
+
+
+def _claimed(host: str) -> sa.ScalarSelect[Any]:
+    return (
+        sa.select(sa.func.coalesce(sa.func.sum(ShareInstance.claimed_gb), 0))
+        .where(ShareInstance.host == host, ShareInstance.deleted_at.is_(None))
+        .scalar_subquery()
+    )
+
+
+def release(session: Session, host: str, gigabytes: int) -> None:
+    """Give back *gigabytes* GiB that were claimed of a pool for work that failed."""
+    if gigabytes:
+        count(
+            session,
+            sa.update(PoolReport)
+            .where(PoolReport.host == host)
+            .values(
+                claimed_gb=sa.case(
+                    (PoolReport.claimed_gb > gigabytes, PoolReport.claimed_gb - gigabytes),
+                    else_=0,
+                )
+            ),
+        )

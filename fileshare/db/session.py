@@ -1,0 +1,120 @@
+"""Engines, transactions, and the one primitive under every guarded write."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import sqlalchemy as sa
+from oslo_config import cfg
+from oslo_db import exception as db_exception
+from oslo_db.sqlalchemy import exc_filters
+from sqlalchemy import orm
+
+Session = orm.Session
+Result = TypeVar("Result")
+
+# What a server says when it took another transaction's side, or lost the connection before
+# anything was committed.  Galera's certification failure arrives as a deadlock.
+TRANSIENT = (db_exception.DBDeadlock, db_exception.DBConnectionError)
+ATTEMPTS = 8
+
+
+class Sessions:
+    """Makes transactions on one engine."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self.engine = engine
+        self._maker = orm.sessionmaker(engine, expire_on_commit=False, autoflush=False)
+
+    def begin(self) -> Any:
+        """A transaction as a context manager: committed at its end, undone by an exception."""
+        return self._maker.begin()
+
+    def run(self, work: Callable[[Session], Result]) -> Result:
+        """*work* in a transaction, again from the start after a deadlock or a lost connection.
+
+        *work* must have no effect but on its session.  A connection that is lost during the
+        commit leaves the outcome unknown: it is retried too, since every write of the program is
+        a compare-and-swap or carries its own id, and is refused when it was done already.
+        """
+        for attempt in range(ATTEMPTS):
+            try:
+                with self._maker.begin() as session:
+                    return work(session)
+            except TRANSIENT:
+                if attempt == ATTEMPTS - 1:
+                    raise
+                time.sleep(random.uniform(0, 0.02 * 2**attempt))  # noqa: S311  (jitter)
+        raise AssertionError
+
+    def dispose(self) -> None:
+        self.engine.dispose()
+
+
+def swap(session: Session, statement: sa.Update | sa.Delete) -> bool:
+    """Compare and swap: whether exactly the one row that *statement* expects was there."""
+    return count(session, statement) == 1
+
+
+def count(session: Session, statement: sa.Update | sa.Delete | sa.Insert) -> int:
+    """The number of rows that *statement* met."""
+    result = cast(
+        "sa.CursorResult[Any]",
+        session.execute(statement, execution_options={"synchronize_session": False}),
+    )
+    return int(result.rowcount)
+
+
+def create_engine(url: str, **options: Any) -> sa.Engine:
+    """An engine whose driver errors are those of oslo.db, set up for this program.
+
+    Made here and not by oslo.db, which would ping the server before each transaction; a lost
+    connection is met by :meth:`Sessions.run` instead.
+    """
+    backend = sa.make_url(url).get_backend_name()
+    if backend == "sqlite":
+        engine = sa.create_engine(url, connect_args={"timeout": 30})
+        sa.event.listen(engine, "connect", _sqlite_pragmas)
+        sa.event.listen(engine, "begin", _sqlite_begin)
+    else:
+        # Guards on child rows rest on the level (see doc/adr): both servers see what was
+        # committed before the statement, not before the transaction.
+        engine = sa.create_engine(url, isolation_level="READ COMMITTED", **options)
+    if backend in {"mysql", "mariadb"}:
+        sa.event.listen(engine, "connect", _mysql_session)
+    exc_filters.register_engine(engine)
+    return engine
+
+
+def _mysql_session(connection: Any, _record: Any) -> None:
+    # A value that does not fit is an error, not a warning.
+    with connection.cursor() as cursor:
+        cursor.execute("SET SESSION sql_mode = 'TRADITIONAL', time_zone = '+00:00'")
+
+
+def _sqlite_pragmas(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # the begin event says when a transaction starts
+    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _sqlite_begin(connection: sa.Connection) -> None:
+    # A transaction that reads first and writes later would be refused by another writer in
+    # between; taking the write lock at the start makes the second one wait instead.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def connect(conf: cfg.ConfigOpts) -> Sessions:
+    """The sessions of the section [database]."""
+    section = conf.database
+    options = {
+        "pool_size": section.max_pool_size,
+        "max_overflow": section.max_overflow,
+        "pool_timeout": section.pool_timeout,
+        "pool_recycle": section.connection_recycle_time,
+    }
+    given = {key: value for key, value in options.items() if value is not None}
+    return Sessions(create_engine(section.connection, **given))

@@ -1,0 +1,341 @@
+"""Shares and their instances: reads and plain writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from fileshare import errors
+from fileshare.db.clock import now
+from fileshare.db.models import (
+    AccessMapping,
+    AccessRule,
+    AvailabilityZone,
+    ExportLocation,
+    Share,
+    ShareInstance,
+    ShareMetadata,
+    ShareType,
+    ShareTypeExtraSpec,
+    new_id,
+)
+from fileshare.db.query import Page, Scope, like, paginate
+from fileshare.db.session import Session, count, swap
+
+COLUMNS: tuple[Any, ...] = (
+    *(column for column in Share.__table__.columns if column.name != "intent_id"),
+    AvailabilityZone.name.label("availability_zone"),
+    ShareType.name.label("share_type_name"),
+)
+"""What views of shares show: columns, not object graphs."""
+
+SORT_KEYS: Mapping[str, Any] = {
+    **{
+        name: getattr(Share, name)
+        for name in (
+            "id",
+            "status",
+            "size",
+            "host",
+            "share_proto",
+            "project_id",
+            "user_id",
+            "is_public",
+            "display_name",
+            "display_description",
+            "availability_zone_id",
+            "share_type_id",
+            "share_network_id",
+            "share_server_id",
+            "share_group_id",
+            "snapshot_id",
+            "created_at",
+            "updated_at",
+        )
+    },
+    "name": Share.display_name,
+    "share_type": Share.share_type_id,
+    "availability_zone": Share.availability_zone_id,
+    "snapshot": Share.snapshot_id,
+}
+
+EQUALS: Mapping[str, Any] = {
+    "name": Share.display_name,
+    "description": Share.display_description,
+    "status": Share.status,
+    "host": Share.host,
+    "project_id": Share.project_id,
+    "share_server_id": Share.share_server_id,
+    "share_type_id": Share.share_type_id,
+    "snapshot_id": Share.snapshot_id,
+    "share_network_id": Share.share_network_id,
+    "share_group_id": Share.share_group_id,
+    "is_soft_deleted": Share.is_soft_deleted,
+    "mount_point_name": Share.mount_point_name,
+    "encryption_key_ref": Share.encryption_key_ref,
+}
+CONTAINS: Mapping[str, Any] = {
+    "name~": Share.display_name,
+    "description~": Share.display_description,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One page of shares; *total* is the number on all pages, where it was asked for."""
+
+    rows: Sequence[Any]
+    total: int | None = None
+
+
+def _select(*columns: Any) -> sa.Select[Any]:
+    return (
+        sa.select(*columns)
+        .outerjoin(AvailabilityZone, AvailabilityZone.id == Share.availability_zone_id)
+        .outerjoin(ShareType, ShareType.id == Share.share_type_id)
+        .where(Share.deleted_at.is_(None))
+    )
+
+
+def find(
+    session: Session,
+    scope: Scope,
+    filters: Mapping[str, Any],
+    page: Page,
+    *,
+    public: bool = False,
+) -> Found:
+    """Shares of *scope* (and, with *public*, those that everybody may see) that pass *filters*.
+
+    Raises InvalidInput for an unknown sort key; filters are checked by the caller.
+    """
+    mine = scope.clause(Share.project_id)
+    where = sa.or_(mine, Share.is_public.is_(True)) if public else mine
+    clauses = [where, *(_filter(name, value) for name, value in filters.items())]
+    statement = paginate(_select(*COLUMNS).where(*clauses), page, SORT_KEYS, Share.id)
+    rows = session.execute(statement).all()
+    total = None
+    if page.with_count:
+        total = session.scalars(
+            sa.select(sa.func.count())
+            .select_from(Share)
+            .where(Share.deleted_at.is_(None), *clauses)
+        ).one()
+    return Found(rows, total)
+
+
+def _filter(name: str, value: Any) -> sa.ColumnElement[bool]:
+    if name in EQUALS:
+        return sa.cast(EQUALS[name] == value, sa.Boolean)
+    if name in CONTAINS:
+        return like(CONTAINS[name], value)
+    return cast("sa.ColumnElement[bool]", _FILTERS[name](value))
+
+
+def _with_metadata(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        *(
+            sa.exists(
+                sa.select(ShareMetadata.share_id).where(
+                    ShareMetadata.share_id == Share.id,
+                    ShareMetadata.key == key,
+                    ShareMetadata.value == value,
+                )
+            )
+            for key, value in pairs.items()
+        )
+    )
+
+
+def _with_specs(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        *(
+            sa.exists(
+                sa.select(ShareTypeExtraSpec.share_type_id).where(
+                    ShareTypeExtraSpec.share_type_id == Share.share_type_id,
+                    ShareTypeExtraSpec.key == key,
+                    ShareTypeExtraSpec.value == value,
+                )
+            )
+            for key, value in pairs.items()
+        )
+    )
+
+
+def _with_export(where: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    return sa.exists(
+        sa.select(ExportLocation.id)
+        .join(ShareInstance, ShareInstance.id == ExportLocation.share_instance_id)
+        .where(ShareInstance.share_id == Share.id, where)
+    )
+
+
+_FILTERS: Mapping[str, Any] = {
+    "metadata": _with_metadata,
+    "extra_specs": _with_specs,
+    "export_location_id": lambda value: _with_export(ExportLocation.id == value),
+    "export_location_path": lambda value: _with_export(ExportLocation.path == value),
+    "availability_zone": lambda value: sa.or_(
+        AvailabilityZone.id == value, AvailabilityZone.name == value
+    ),
+    "status_not_in": Share.status.not_in,
+}
+
+
+def get(session: Session, scope: Scope, share_id: str) -> Any:
+    """The columns of one share that the caller may see; raises NotFound."""
+    visible = sa.or_(scope.clause(Share.project_id), Share.is_public.is_(True))
+    row = session.execute(_select(*COLUMNS).where(Share.id == share_id, visible)).one_or_none()
+    if row is None:
+        raise errors.NotFound(resource="Share", id=share_id)
+    return row
+
+
+def metadata_of(session: Session, share_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Metadata by share id; one statement for all."""
+    found: dict[str, dict[str, str]] = {}
+    if share_ids:
+        rows = session.execute(
+            sa.select(ShareMetadata.share_id, ShareMetadata.key, ShareMetadata.value).where(
+                ShareMetadata.share_id.in_(share_ids)
+            )
+        )
+        for share_id, key, value in rows:
+            found.setdefault(share_id, {})[key] = value
+    return found
+
+
+def set_metadata(session: Session, share_id: str, pairs: Mapping[str, str]) -> None:
+    """Set each of *pairs*; others stay."""
+    if not pairs:
+        return
+    count(
+        session,
+        sa.delete(ShareMetadata).where(
+            ShareMetadata.share_id == share_id, ShareMetadata.key.in_(list(pairs))
+        ),
+    )
+    add_metadata(session, share_id, pairs)
+
+
+def add_metadata(session: Session, share_id: str, pairs: Mapping[str, str]) -> None:
+    """Metadata of a share that has none of these keys yet."""
+    if pairs:
+        session.execute(
+            sa.insert(ShareMetadata),
+            [{"share_id": share_id, "key": key, "value": value} for key, value in pairs.items()],
+        )
+
+
+def update(session: Session, scope: Scope, share_id: str, values: Mapping[str, Any]) -> None:
+    """Write columns that no verb owns; raises NotFound, Forbidden, and Refused in the bin."""
+    row = get(session, scope, share_id)
+    if scope.project_id not in {None, row.project_id}:
+        raise errors.Forbidden(rule="share:update")
+    written = swap(
+        session,
+        sa.update(Share)
+        .where(
+            Share.id == share_id,
+            Share.deleted_at.is_(None),
+            Share.is_soft_deleted.is_(False),
+        )
+        .values(**values, updated_at=now()),
+    )
+    if not written:
+        raise errors.Refused(reason=f"Share {share_id} has been soft deleted.")
+
+
+def exports_of(session: Session, share_ids: Sequence[str]) -> dict[str, list[Any]]:
+    """Export locations of the serving instances by share id, in the back end's order."""
+    found: dict[str, list[Any]] = {}
+    if share_ids:
+        rows = session.execute(
+            sa.select(
+                ShareInstance.share_id,
+                ShareInstance.replica_state,
+                ExportLocation.id,
+                ExportLocation.path,
+                ExportLocation.preferred,
+                ExportLocation.is_admin_only,
+                ExportLocation.share_instance_id,
+                ExportLocation.extra,
+                ExportLocation.created_at,
+                ExportLocation.updated_at,
+            )
+            .join(ExportLocation, ExportLocation.share_instance_id == ShareInstance.id)
+            .where(ShareInstance.share_id.in_(share_ids), ShareInstance.deleted_at.is_(None))
+            .order_by(ShareInstance.created_at, ExportLocation.position, ExportLocation.id)
+        )
+        for row in rows:
+            found.setdefault(row.share_id, []).append(row)
+    return found
+
+
+def set_exports(session: Session, instance_id: str, exports: Sequence[Mapping[str, Any]]) -> None:
+    """Make the export locations of an instance equal to *exports*; a path keeps its id."""
+    known = dict(
+        session.execute(
+            sa.select(ExportLocation.path, ExportLocation.id).where(
+                ExportLocation.share_instance_id == instance_id
+            )
+        )
+        .tuples()
+        .all()
+    )
+    wanted = {export["path"] for export in exports}
+    gone = [id for path, id in known.items() if path not in wanted]
+    if gone:
+        count(session, sa.delete(ExportLocation).where(ExportLocation.id.in_(gone)))
+    add_exports(
+        session, instance_id, [export for export in exports if export["path"] not in known]
+    )
+
+
+def add_exports(session: Session, instance_id: str, exports: Sequence[Mapping[str, Any]]) -> None:
+    """New export locations of an instance."""
+    if exports:
+        session.execute(
+            sa.insert(ExportLocation),
+            [
+                {"id": new_id(), "share_instance_id": instance_id, "position": place, **export}
+                for place, export in enumerate(exports)
+            ],
+        )
+
+
+def drop_children(session: Session, share_id: str) -> None:
+    """Remove exports and rules of a share that is gone."""
+    instances = sa.select(ShareInstance.id).where(ShareInstance.share_id == share_id)
+    for model in (ExportLocation, AccessMapping):
+        where = model.share_instance_id.in_(instances)
+        count(session, sa.delete(model).where(where))
+    count(session, sa.delete(AccessRule).where(AccessRule.share_id == share_id))
+
+
+def instance(session: Session, instance_id: str) -> ShareInstance | None:
+    """An instance that is not deleted."""
+    return session.scalars(
+        sa.select(ShareInstance)
+        .where(ShareInstance.id == instance_id, ShareInstance.deleted_at.is_(None))
+        .execution_options(populate_existing=True)
+    ).one_or_none()
+
+
+def on_backend(session: Session, backend: str) -> Sequence[tuple[Share, ShareInstance]]:
+    """Shares and instances that are on any pool of a back end."""
+    rows = session.execute(
+        sa.select(Share, ShareInstance)
+        .join(ShareInstance, ShareInstance.share_id == Share.id)
+        .where(
+            ShareInstance.deleted_at.is_(None),
+            sa.or_(
+                ShareInstance.host == backend,
+                sa.and_(ShareInstance.host > f"{backend}#", ShareInstance.host < f"{backend}$"),
+            ),
+        )
+    )
+    return list(rows.tuples())

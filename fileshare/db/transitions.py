@@ -1,0 +1,257 @@
+"""Status changes: the only place that writes a status column.
+
+Swap first, read after, decide last: what a caller decides on is read after the swap, in the
+same transaction, and a refusal rolls the swap back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+
+from fileshare import errors
+from fileshare.db.clock import now
+from fileshare.db.intents import LostClaim
+from fileshare.db.models import Intent, Share, ShareInstance
+from fileshare.db.query import Scope
+from fileshare.db.session import Session, count, swap
+from fileshare.domain.lifecycle import ACCESS, SHARE, Verb
+from fileshare.domain.statuses import TRANSITIONAL, RulesStatus, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A share that an intent holds, and its instances."""
+
+    share: Share
+    instances: tuple[ShareInstance, ...]
+
+    @property
+    def instance(self) -> ShareInstance:
+        return self.instances[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What is written with a settled status.
+
+    *share* and *instance* are columns; *access_version* is the version of the rules that the
+    worker applied, and is what must still be there for the rules to be settled.
+    """
+
+    share: Mapping[str, Any] = field(default_factory=dict)
+    instance: Mapping[str, Any] = field(default_factory=dict)
+    access_version: int | None = None
+
+
+def begin(session: Session, verb: Verb, share_id: str, intent_id: str, scope: Scope) -> Held:
+    """Take the share for *verb*, then read it.
+
+    Raises NotFound, WrongStatus (also where another intent holds the share), and Forbidden for
+    a public share of another project.
+    """
+    free = sa.true() if verb.takes_over else Share.intent_id.is_(None)
+    swapped = swap(
+        session,
+        sa.update(Share)
+        .where(
+            Share.id == share_id,
+            Share.deleted_at.is_(None),
+            Share.status.in_(verb.sources),
+            scope.clause(Share.project_id),
+            free,
+        )
+        .values(status=verb.during, intent_id=intent_id, updated_at=now()),
+    )
+    if not swapped:
+        raise _explain(session, verb, share_id, scope)
+    count(
+        session,
+        sa.update(ShareInstance)
+        .where(ShareInstance.share_id == share_id, ShareInstance.deleted_at.is_(None))
+        .values(status=verb.during, updated_at=now()),
+    )
+    return read(session, share_id)
+
+
+def read(session: Session, share_id: str) -> Held:
+    rows = session.execute(
+        sa.select(Share, ShareInstance)
+        .join(ShareInstance, ShareInstance.share_id == Share.id)
+        .where(Share.id == share_id, ShareInstance.deleted_at.is_(None))
+        .order_by(ShareInstance.created_at, ShareInstance.id)
+        .execution_options(populate_existing=True)
+    ).all()
+    if not rows:
+        raise errors.NotFound(resource="Share", id=share_id)
+    return Held(rows[0][0], tuple(instance for _, instance in rows))
+
+
+def _explain(session: Session, verb: Verb, share_id: str, scope: Scope) -> errors.FileshareError:
+    share = session.get(Share, share_id, populate_existing=True)
+    mine = share is not None and scope.project_id in {None, share.project_id}
+    if share is None or share.deleted_at is not None or not (mine or share.is_public):
+        return errors.NotFound(resource="Share", id=share_id)
+    if not mine:
+        return errors.Forbidden(rule=verb.event.replace(".", ":"))
+    return errors.WrongStatus(
+        resource="Share",
+        id=share_id,
+        status=share.status,
+        sources=", ".join(sorted(verb.sources)),
+        verb=verb.name,
+    )
+
+
+def note(session: Session, intent: Intent, settlement: Settlement) -> None:
+    """Write to the share that *intent* holds, and to no other, without settling it."""
+    if settlement.share:
+        _write_share(session, intent, settlement.share)
+    if settlement.instance:
+        _write_instances(session, intent.resource_id, settlement.instance)
+
+
+def settle(session: Session, intent: Intent, status: str, settlement: Settlement) -> bool:
+    """End the verb of *intent* in *status*.
+
+    False where the resource has changed meanwhile and the work must be done again.  Raises
+    LostClaim where the intent does not hold the resource any more.
+    """
+    if intent.resource_type == ACCESS.resource:
+        return _settle_access(session, intent, status, settlement)
+    gone = {"deleted_at": now()} if status == Status.DELETED else {}
+    share = {"status": status, "intent_id": None, "updated_at": now(), **settlement.share, **gone}
+    _write_share(session, intent, share)
+    instance = {"status": status, "updated_at": now(), **settlement.instance, **gone}
+    _write_instances(session, intent.resource_id, instance)
+    return True
+
+
+def _write_share(session: Session, intent: Intent, values: Mapping[str, Any]) -> None:
+    held = sa.update(Share).where(Share.id == intent.resource_id, Share.intent_id == intent.id)
+    if not swap(session, held.values(**values)):
+        raise LostClaim(intent.id)
+
+
+def _write_instances(session: Session, share_id: str, values: Mapping[str, Any]) -> None:
+    count(
+        session,
+        sa.update(ShareInstance)
+        .where(ShareInstance.share_id == share_id, ShareInstance.deleted_at.is_(None))
+        .values(**values),
+    )
+
+
+def _settle_access(session: Session, intent: Intent, status: str, settlement: Settlement) -> bool:
+    version = settlement.access_version
+    same = sa.true() if version is None else ShareInstance.access_version == version
+    instance = ShareInstance.id == intent.resource_id
+    settled = swap(
+        session,
+        sa.update(ShareInstance)
+        .where(instance, ShareInstance.access_intent_id == intent.id, same)
+        .values(access_rules_status=status, access_intent_id=None),
+    )
+    if settled:
+        show_rules_status(session, intent.share_id or "")
+    return settled
+
+
+def change_rules(session: Session, share_id: str, intent_id: str, *, allow_error: bool) -> Held:
+    """Announce a change of the share's access rules on each of its instances.
+
+    This touches the parent rows that rules hang on: no rule is made on a share that is being
+    deleted.  Afterwards ``access_intent_id`` of an instance is *intent_id*, or that of the
+    intent that is open already and will see the change.  Raises Refused otherwise.
+    """
+    refused = TRANSITIONAL if allow_error else TRANSITIONAL | {Status.ERROR}
+    touched = count(
+        session,
+        sa.update(ShareInstance)
+        .where(
+            ShareInstance.share_id == share_id,
+            ShareInstance.deleted_at.is_(None),
+            ShareInstance.host.is_not(None),
+            ShareInstance.status.not_in(refused),
+        )
+        .values(
+            access_version=ShareInstance.access_version + 1,
+            access_rules_status=RulesStatus.SYNCING,
+            access_intent_id=sa.func.coalesce(ShareInstance.access_intent_id, intent_id),
+        ),
+    )
+    held = read(session, share_id)
+    if touched != len(held.instances):
+        raise errors.Busy(
+            resource="Share",
+            id=share_id,
+            reason="its access rules cannot be changed while an instance is "
+            + held.instance.status,
+        )
+    show_rules_status(session, share_id)
+    return held
+
+
+def show_rules_status(session: Session, share_id: str) -> None:
+    """Bring the share's aggregate over its instances' rules up to date."""
+    worst = (
+        sa.select(
+            sa.case(
+                (_instances_with(share_id, RulesStatus.ERROR), RulesStatus.ERROR),
+                (_instances_with(share_id, RulesStatus.SYNCING), RulesStatus.SYNCING),
+                else_=RulesStatus.ACTIVE,
+            )
+        )
+    ).scalar_subquery()
+    count(
+        session,
+        sa.update(Share).where(Share.id == share_id).values(access_rules_status=worst),
+    )
+
+
+def _instances_with(share_id: str, status: str) -> sa.ColumnElement[bool]:
+    return sa.exists(
+        sa.select(ShareInstance.id).where(
+            ShareInstance.share_id == share_id,
+            ShareInstance.deleted_at.is_(None),
+            ShareInstance.access_rules_status == status,
+        )
+    )
+
+
+def reset(session: Session, share_id: str, status: str, scope: Scope) -> Held:
+    """Set the share to *status* because an administrator says so; the caller supersedes intents.
+
+    Raises NotFound, and Refused for a share in the recycle bin.
+    """
+    swapped = swap(
+        session,
+        sa.update(Share)
+        .where(
+            Share.id == share_id,
+            Share.deleted_at.is_(None),
+            Share.is_soft_deleted.is_(False),
+            scope.clause(Share.project_id),
+        )
+        .values(status=status, intent_id=None, updated_at=now()),
+    )
+    if not swapped:
+        share = session.get(Share, share_id)
+        if share is None or share.deleted_at is not None or not share.is_soft_deleted:
+            raise errors.NotFound(resource="Share", id=share_id)
+        raise errors.Refused(reason=f"Share {share_id} has been soft deleted.")
+    _write_instances(session, share_id, {"status": status, "updated_at": now()})
+    return read(session, share_id)
+
+
+def birth(session: Session, share: Share, instance: ShareInstance, intent_id: str) -> None:
+    """Insert a share that is being created, held by its intent."""
+    share.status = instance.status = SHARE["create"].during
+    share.intent_id = intent_id
+    session.add(share)
+    session.flush()
+    session.add(instance)
+    session.flush()

@@ -1,0 +1,159 @@
+"""Claim an intent, run its handler, record the outcome: the same for every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from oslo_log import log as logging
+
+from fileshare import errors
+from fileshare.db import intents
+from fileshare.db.intents import LostClaim
+from fileshare.db.models import Intent
+from fileshare.db.session import Session
+from fileshare.intents import failpoints
+from fileshare.intents.job import Backend, Job
+from fileshare.intents.kinds import KINDS, Work
+from fileshare.intents.outcomes import Again, Failed, HandOn, Outcome
+from fileshare.intents.record import record
+from fileshare.intents.runtime import Runtime
+
+LOG = logging.getLogger(__name__)
+
+W = TypeVar("W", bound=Work)
+Handler = Callable[[Job[Any]], Outcome]
+_BACK_OFF = (1.0, 2.0, 5.0, 15.0, 30.0)
+
+
+class Handlers(Mapping[type[Work], Handler]):
+    """The handlers of one daemon by the work that they do."""
+
+    def __init__(self, *parts: Mapping[type[Work], Handler]) -> None:
+        self._handlers: dict[type[Work], Handler] = {}
+        for part in parts:
+            self._handlers.update(part)
+
+    def __getitem__(self, work: type[Work]) -> Handler:
+        return self._handlers[work]
+
+    def __iter__(self) -> Iterator[type[Work]]:
+        return iter(self._handlers)
+
+    def __len__(self) -> int:
+        return len(self._handlers)
+
+    def handles(
+        self, work: type[W]
+    ) -> Callable[[Callable[[Job[W]], Outcome]], Callable[[Job[W]], Outcome]]:
+        """Register the decorated function as the handler of *work*."""
+
+        def register(handler: Callable[[Job[W]], Outcome]) -> Callable[[Job[W]], Outcome]:
+            self._handlers[work] = handler
+            return handler
+
+        return register
+
+
+class Consumer:
+    """Performs the intents of one daemon; :mod:`fileshare.intents.daemon` feeds it.
+
+    *owner* names this process in claims; *destinations* are where its work comes from.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        handlers: Mapping[type[Work], Handler],
+        destinations: Iterable[str],
+        owner: str,
+        backend: Backend | None = None,
+    ) -> None:
+        self.runtime = runtime
+        self.handlers = handlers
+        self.destinations = tuple(destinations)
+        self.owner = owner
+        self.backend = backend
+        self.running: dict[str, Job[Any]] = {}
+
+    def due(self) -> list[str]:
+        """Ids of the work that waits for this daemon."""
+        return self.runtime.sessions.run(lambda session: intents.due(session, self.destinations))
+
+    def perform(self, intent_id: str) -> bool:
+        """Do the work behind a ring; False if it is not ours to do (any more)."""
+        lease = self.runtime.conf.intents.lease
+        intent = self.runtime.sessions.run(
+            lambda session: intents.claim(session, intent_id, self.owner, lease)
+        )
+        if intent is None:
+            return False
+        failpoints.hit("claimed", intent.kind)
+        job = self._job(intent)
+        if job is None:
+            return False
+        self.running[intent.id] = job
+        try:
+            return self._finish(job, self._run(job))
+        except LostClaim:
+            LOG.warning("Intent %s (%s) was taken over meanwhile", intent.id, intent.kind)
+            return False
+        finally:
+            self.running.pop(intent.id, None)
+
+    def keep_running(self) -> None:
+        """Renew the leases of all work in hand."""
+        for job in list(self.running.values()):
+            try:
+                job.keep()
+            except LostClaim:
+                LOG.warning("Lost the claim on intent %s", job.intent.id)
+
+    def _job(self, intent: Intent) -> Job[Any] | None:
+        work = KINDS.get(intent.kind)
+        if work is None or work not in self.handlers or intent.version > work.version:
+            # A newer daemon wrote it; leave it to one that knows it.
+            LOG.warning("Intent %s is of the unknown kind %s", intent.id, intent.kind)
+            delay = self.runtime.conf.intents.poll_interval
+            self.runtime.sessions.run(
+                lambda session: intents.again(session, intent, delay, failed=False)
+            )
+            return None
+        return Job(self.runtime, intent, work.load(intent.payload), self.backend)
+
+    def _run(self, job: Job[Any]) -> Outcome:
+        limit = self.runtime.conf.intents.max_attempts
+        if job.intent.attempts > limit:
+            return Failed(errors.Interrupted(attempts=limit))
+        try:
+            return self.handlers[type(job.work)](job)
+        except LostClaim:
+            raise
+        except Exception as error:  # noqa: BLE001  (whatever a driver raises is an outcome)
+            return self._outcome_of(job, error)
+
+    def _outcome_of(self, job: Job[Any], error: Exception) -> Outcome:
+        intent = job.intent
+        transient = isinstance(error, errors.DriverError) and error.transient
+        if transient and intent.attempts < self.runtime.conf.intents.max_attempts:
+            LOG.info("Intent %s (%s) waits: %s", intent.id, intent.kind, error)
+            return Again(_BACK_OFF[min(intent.attempts, len(_BACK_OFF)) - 1], failed=True)
+        known = isinstance(error, errors.FileshareError) and not isinstance(
+            error, errors.DriverError
+        )
+        text = getattr(error, "operator_text", error)
+        LOG.error("Intent %s (%s) failed: %s", intent.id, intent.kind, text, exc_info=not known)
+        return Failed(error)
+
+    def _finish(self, job: Job[Any], outcome: Outcome) -> bool:
+        def write(session: Session) -> bool:
+            failpoints.hit("recording", job.work.kind)
+            return record(session, job, outcome)
+
+        ring = self.runtime.sessions.run(write)
+        failpoints.hit("recorded", job.work.kind)
+        if ring:
+            destination = outcome.destination if isinstance(outcome, HandOn) else None
+            self.runtime.doorbell.ring(destination or job.intent.destination, job.intent.id)
+            failpoints.hit("rung", job.work.kind)
+        return True

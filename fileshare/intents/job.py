@@ -1,0 +1,105 @@
+"""What a handler is given: all that it needs, and all that it may touch."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from fileshare.context import Context
+from fileshare.db import intents
+from fileshare.db.intents import LostClaim
+from fileshare.db.models import Intent
+from fileshare.db.session import Session
+from fileshare.domain.quotas import Charge
+from fileshare.drivers.base import Driver
+from fileshare.intents import failpoints
+from fileshare.intents.kinds import Work
+from fileshare.intents.runtime import Runtime
+
+W = TypeVar("W", bound=Work)
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A back end and the driver that this process drives it with; *host* is ``host@backend``."""
+
+    host: str
+    driver: Driver
+
+
+@dataclass(slots=True)
+class Job(Generic[W]):
+    """One claimed intent."""
+
+    runtime: Runtime
+    intent: Intent
+    work: W
+    backend: Backend | None = None
+    kept_at: float = field(default_factory=time.monotonic)
+    lost: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def ctx(self) -> Context:
+        """The caller whose request promised the work."""
+        return Context(
+            request_id=self.intent.request_id or "",
+            user_id=self.intent.user_id,
+            project_id=self.intent.project_id,
+            is_admin=True,
+        )
+
+    @property
+    def resource_id(self) -> str:
+        return self.intent.resource_id
+
+    @property
+    def charge(self) -> Charge | None:
+        """What the request booked."""
+        return Charge.load(self.intent.charges)
+
+    def read(
+        self,
+        query: Callable[Concatenate[Session, Params], Result],
+        *args: Params.args,
+        **kwargs: Params.kwargs,
+    ) -> Result:
+        """The answer of *query* in a short transaction of its own."""
+        return self.runtime.sessions.run(lambda session: query(session, *args, **kwargs))
+
+    def keep(self) -> None:
+        """Renew the lease; raises LostClaim where another worker has the intent."""
+        lease = self.runtime.conf.intents.lease
+        try:
+            self.read(intents.keep, self.intent, lease)
+        except LostClaim:
+            self.lost.set()
+            raise
+        self.kept_at = time.monotonic()
+
+    @contextlib.contextmanager
+    def driving(self, instance_id: str) -> Iterator[Driver]:
+        """The driver, for calls about one instance.
+
+        No other process makes a call about it meanwhile, and a worker that slept past its lease
+        is stopped here.  What remains is one call whose process is paused in the middle of it
+        (see doc/adr).
+        """
+        if self.backend is None:
+            raise TypeError("this daemon has no driver")
+        with self.runtime.locks.lock(f"instance-{instance_id}"):
+            if self.lost.is_set():
+                raise LostClaim(self.intent.id)
+            if time.monotonic() - self.kept_at > self.runtime.conf.intents.lease / 4:
+                self.keep()
+            failpoints.hit("driver.before", self.work.kind)
+            yield self.backend.driver
+            failpoints.hit("driver.after", self.work.kind)
+
+
+JobOf = Job[Any]

@@ -1,0 +1,114 @@
+"""The kinds of work, each with its typed payload and the verb that it carries out.
+
+A payload is what the next daemon must know and cannot read from the resource.  It carries no
+secret.  A new version of a payload keeps loading the previous one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from fileshare.domain.lifecycle import Verb, verb_of
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The root of all payloads; *event* names the verb in its lifecycle."""
+
+    kind: ClassVar[str]
+    event: ClassVar[str]
+    version: ClassVar[int] = 1
+
+    @classmethod
+    def verb(cls) -> Verb:
+        return verb_of(cls.event)
+
+    def dump(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def load(cls, data: Mapping[str, Any]) -> Self:
+        """From what was stored; keys that this version does not know are passed over."""
+        fields = {field.name for field in dataclasses.fields(cls)}
+        return cls(**{key: value for key, value in data.items() if key in fields})
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceShare(Work):
+    """Choose a pool for a new share.
+
+    *attempted* are pools whose back end failed to make it, *failures* what each said;
+    *waited_since* is when the first look found no reports at all (seconds since the epoch).
+    """
+
+    kind, event = "share.place", "share.create"
+    hints: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    attempted: list[str] = dataclasses.field(default_factory=list)
+    failures: list[str] = dataclasses.field(default_factory=list)
+    waited_since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreateShare(Work):
+    """Make the share on the back end that was chosen for it."""
+
+    kind, event = "share.create", "share.create"
+    hints: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    attempted: list[str] = dataclasses.field(default_factory=list)
+    failures: list[str] = dataclasses.field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckExtend(Work):
+    """Ask whether the share's pool has room for *size* GiB in all, and claim it."""
+
+    kind, event = "share.extend_check", "share.extend"
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExtendShare(Work):
+    """Bring the share to *size* GiB; *claimed* GiB of its pool were claimed for it."""
+
+    kind, event = "share.extend", "share.extend"
+    size: int = 0
+    claimed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShrinkShare(Work):
+    """Bring the share down to *size* GiB."""
+
+    kind, event = "share.shrink", "share.shrink"
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteShare(Work):
+    """Remove the share from its back end."""
+
+    kind, event = "share.delete", "share.delete"
+
+
+@dataclass(frozen=True, slots=True)
+class ForceDeleteShare(Work):
+    """Remove the share whatever its back end says."""
+
+    kind, event = "share.force_delete", "share.force_delete"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncAccess(Work):
+    """Make the rules that the back end enforces equal to those of the instance."""
+
+    kind, event = "access.sync", "access.sync"
+
+
+def _children(cls: type[Work]) -> list[type[Work]]:
+    return [kind for child in cls.__subclasses__() for kind in (child, *_children(child))]
+
+
+KINDS: dict[str, type[Work]] = {cls.kind: cls for cls in _children(Work)}

@@ -1,0 +1,125 @@
+"""Recording an outcome: close or pass on the intent, settle its resource, in one transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fileshare import errors
+from fileshare.db import access, intents, messages, quotas, transitions
+from fileshare.db.session import Session
+from fileshare.db.transitions import Settlement
+from fileshare.domain.lifecycle import ACCESS, SHARE, Verb
+from fileshare.domain.statuses import IntentState
+from fileshare.intents.job import Job
+from fileshare.intents.outcomes import Again, Done, Failed, HandOn, Outcome, Park
+
+
+def record(session: Session, job: Job[Any], outcome: Outcome) -> bool:
+    """Write *outcome*; whether the intent must be rung again at once."""
+    match outcome:
+        case Done():
+            return _done(session, job, outcome)
+        case Again(seconds, work, failed):
+            return _again(session, job, seconds, work.dump() if work else None, failed=failed)
+        case HandOn():
+            _hand_on(session, job, outcome)
+            return True
+        case Park(settlement):
+            intents.park(session, job.intent)
+            transitions.note(session, job.intent, settlement)
+            return False
+        case Failed():
+            _failed(session, job, outcome)
+            return False
+
+
+def _done(session: Session, job: Job[Any], outcome: Done) -> bool:
+    verb = job.work.verb()
+    status = verb.failed if outcome.failed_partly else verb.done
+    settled = transitions.settle(session, job.intent, status, outcome.settlement)
+    for write in outcome.writes:
+        write(session)
+    if not settled:
+        intents.again(session, job.intent, 0, failed=False)
+        return True
+    quotas.refund(session, outcome.refund)
+    intents.close(session, job.intent, IntentState.DONE)
+    return False
+
+
+def _again(
+    session: Session,
+    job: Job[Any],
+    seconds: float,
+    payload: dict[str, Any] | None,
+    *,
+    failed: bool,
+) -> bool:
+    if payload is not None:
+        job.intent.payload = payload
+        session.add(job.intent)
+        session.flush()
+    intents.again(session, job.intent, seconds, failed=failed)
+    return seconds <= 0
+
+
+def _hand_on(session: Session, job: Job[Any], outcome: HandOn) -> None:
+    trace = {"trace": [*job.intent.trace, outcome.trace]} if outcome.trace else {}
+    intents.hand_on(
+        session,
+        job.intent,
+        kind=outcome.work.kind,
+        version=outcome.work.version,
+        payload=outcome.work.dump(),
+        destination=outcome.destination,
+        **trace,
+    )
+    transitions.note(session, job.intent, outcome.settlement)
+    for write in outcome.writes:
+        write(session)
+
+
+def _failed(session: Session, job: Job[Any], outcome: Failed) -> None:
+    verb = job.work.verb()
+    error = outcome.error
+    status = _failed_status(verb, error)
+    settlement = Settlement()
+    if verb is SHARE["create"]:
+        # A share that was never made takes no quota; deleting it gives nothing back.
+        settlement = Settlement(share={"is_charged": False})
+    transitions.settle(session, job.intent, status, settlement)
+    for write in outcome.writes:
+        write(session)
+    if verb.resource == ACCESS.resource:
+        access.fail_queued(session, job.resource_id, str(error))
+    quotas.refund(session, job.charge)
+    trace = {"trace": [*job.intent.trace, outcome.trace]} if outcome.trace else {}
+    intents.close(session, job.intent, IntentState.FAILED, describe(error), **trace)
+    tell(session, job, error)
+
+
+def _failed_status(verb: Verb, error: Exception) -> str:
+    declines = isinstance(error, errors.FileshareError) and error.declines
+    return verb.declined if declines and verb.declined else verb.failed
+
+
+def describe(error: Exception) -> str:
+    """For operators: what they need, which a user may not see."""
+    return str(getattr(error, "operator_text", "")) or f"{type(error).__name__}: {error}"
+
+
+def tell(session: Session, job: Job[Any], error: Exception) -> None:
+    """Write the user message of a failure."""
+    intent = job.intent
+    if not intent.project_id:
+        return
+    messages.write(
+        session,
+        event=intent.event,
+        error=error,
+        project_id=intent.project_id,
+        resource_id=intent.share_id or intent.resource_id,
+        request_id=intent.request_id,
+        ttl=job.runtime.conf.message_ttl,
+        reason=str(error) if isinstance(error, errors.FileshareError) else None,
+    )

@@ -1,0 +1,123 @@
+"""The doorbell: a message that carries only ids of intents, and may be lost, doubled or late.
+
+Ringing never blocks a request: a thread sends, and what cannot be sent is dropped, because
+daemons also look for overdue work by themselves.  Rings for one destination that wait together
+travel in one message.
+"""
+
+from __future__ import annotations
+
+import collections
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import oslo_messaging
+from oslo_log import log as logging
+
+from fileshare.context import service_context
+from fileshare.rpc.transport import ContextSerializer
+
+LOG = logging.getLogger(__name__)
+
+EXCHANGE = "fileshare"
+VERSION = "1.0"
+_MOST = 64  # ids in one message
+_BACKLOG = 10_000  # rings that may wait; more are left to polling
+_COOL_OFF = 5.0  # seconds for which nothing is sent after a failure
+
+
+class Doorbell(Protocol):
+    """Announces work at a destination."""
+
+    def ring(self, destination: str, intent_id: str) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+def topic(destination: str) -> str:
+    """The queue on which the daemons of *destination* listen."""
+    return f"fileshare-{destination}"
+
+
+class MessagingDoorbell:
+    """Sends rings by oslo.messaging from a thread of its own."""
+
+    def __init__(self, transport: Any) -> None:
+        target = oslo_messaging.Target(exchange=EXCHANGE, version=VERSION)
+        self._client = oslo_messaging.get_rpc_client(
+            transport, target, serializer=ContextSerializer(), retry=0
+        )
+        self._waiting: dict[str, collections.deque[str]] = {}
+        self._size = 0
+        self._wake = threading.Condition()
+        self._stopped = False
+        self._quiet_until = 0.0
+        self._thread = threading.Thread(target=self._run, name="doorbell", daemon=True)
+        self._thread.start()
+
+    def ring(self, destination: str, intent_id: str) -> None:
+        with self._wake:
+            if self._size < _BACKLOG:
+                self._waiting.setdefault(destination, collections.deque()).append(intent_id)
+                self._size += 1
+                self._wake.notify()
+
+    def stop(self) -> None:
+        """Send what waits, and end."""
+        with self._wake:
+            self._stopped = True
+            self._wake.notify()
+        self._thread.join(timeout=5)
+
+    def _next(self) -> tuple[str, list[str]] | None:
+        with self._wake:
+            self._wake.wait_for(lambda: self._waiting or self._stopped)
+            if not self._waiting:
+                return None
+            destination, ids = next(iter(self._waiting.items()))
+            batch = [ids.popleft() for _ in range(min(_MOST, len(ids)))]
+            if not ids:
+                del self._waiting[destination]
+            self._size -= len(batch)
+            return destination, batch
+
+    def _run(self) -> None:
+        while (work := self._next()) is not None:
+            destination, batch = work
+            if time.monotonic() >= self._quiet_until:
+                self._send(destination, batch)
+
+    def _send(self, destination: str, batch: Sequence[str]) -> None:
+        try:
+            self._client.prepare(topic=topic(destination)).cast(
+                service_context(), "ring", intent_ids=list(batch)
+            )
+        except Exception:  # a broker fails in many ways; none of them matters here
+            self._quiet_until = time.monotonic() + _COOL_OFF
+            LOG.warning(
+                "The message broker cannot be reached; work waits for polling", exc_info=True
+            )
+
+
+class DoorbellEndpoint:
+    """Takes rings and hands the ids to the daemon's consumer."""
+
+    target = oslo_messaging.Target(version=VERSION)
+
+    def __init__(self, answer: Callable[[Sequence[str]], None]) -> None:
+        self._answer = answer
+
+    def ring(self, ctx: Any, intent_ids: Sequence[str]) -> None:  # noqa: ARG002  (the RPC's form)
+        self._answer(intent_ids)
+
+
+def listen(
+    transport: Any, destination: str, server: str, answer: Callable[[Sequence[str]], None]
+) -> Any:
+    """An RPC server, not started yet, that gives rings at *destination* to *answer*."""
+    target = oslo_messaging.Target(exchange=EXCHANGE, topic=topic(destination), server=server)
+    return oslo_messaging.get_rpc_server(
+        transport, target, [DoorbellEndpoint(answer)], serializer=ContextSerializer()
+    )

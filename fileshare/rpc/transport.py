@@ -1,0 +1,39 @@
+"""oslo.messaging, set up for this program."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import oslo_messaging
+from oslo_config import cfg
+
+from fileshare.context import Context
+
+
+class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
+    """Carries a :class:`~fileshare.context.Context` with each message."""
+
+    def serialize_context(self, context: Context) -> dict[str, Any]:
+        return context.dump()
+
+    def deserialize_context(self, context: dict[str, Any]) -> Context:
+        return Context.load(context)
+
+
+def make(conf: cfg.ConfigOpts) -> Any:
+    """The RPC transport of ``transport_url``."""
+    _register_global_options(conf)
+    return oslo_messaging.get_rpc_transport(conf)
+
+
+def _register_global_options(conf: cfg.ConfigOpts) -> None:
+    # oslo.messaging registers these two sections on its global object only, and then reads
+    # them from the one that it was given.
+    for name in ("tracing", "metrics"):
+        try:
+            module = importlib.import_module(f"oslo_messaging._{name}.client")
+        except ImportError:
+            continue
+        group = f"oslo_messaging_{name}"
+        conf.register_opts(getattr(module, group), group=group)
