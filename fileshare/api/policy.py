@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from oslo_config import cfg
 from oslo_policy import opts as policy_opts
@@ -17,6 +18,18 @@ from fileshare.api.rules import BASE, Rule
 from fileshare.context import Context
 
 DENIED = "Access was denied to this resource."
+_REMEMBERED_SECONDS = 1.0
+# All of a context that a check can look at.
+_CALLER = (
+    "user_id",
+    "project_id",
+    "roles",
+    "is_admin",
+    "domain_id",
+    "user_domain_id",
+    "project_domain_id",
+    "system_scope",
+)
 _WHY_OLD = "The rule speaks of admin, member and reader roles now."
 
 
@@ -99,7 +112,12 @@ def register(conf: cfg.ConfigOpts) -> None:
 
 
 class Enforcer:
-    """Answers whether a caller may do something; made for one conf, holds no global state."""
+    """Answers whether a caller may do something; made for one conf, holds no global state.
+
+    An answer depends on the caller, the rule and the owner of the target only; it is remembered
+    for a moment, because the engine reads its files' dates and builds its checks anew each time.
+    A changed policy file is so obeyed a moment later.
+    """
 
     def __init__(self, conf: cfg.ConfigOpts, operations: Iterable[Operation]) -> None:
         self.engine = oslo.Enforcer(conf)
@@ -107,12 +125,27 @@ class Enforcer:
         self.engine.suppress_default_change_warnings = True
         self.engine.register_defaults(defaults(operations))
         self.engine.load_rules()
+        self._remembered: dict[tuple[object, ...], bool] = {}
+        self._forget_at = 0.0
 
     def allowed(self, rule: Rule | str, ctx: Context, target: object = None) -> bool:
         """Whether the caller may; the target is the caller's own project where none is given."""
         name = rule if isinstance(rule, str) else rule.name
-        answer = self.engine.enforce(name, _target(ctx, target), ctx.credentials())
-        return bool(answer)
+        if isinstance(target, Mapping):
+            return self._ask(name, ctx, target)
+        owned = ctx if target is None else target
+        owner = {key: getattr(owned, key, None) for key in ("project_id", "user_id")}
+        now = time.monotonic()
+        if now > self._forget_at:
+            self._remembered, self._forget_at = {}, now + _REMEMBERED_SECONDS
+        key = (name, *owner.values(), *(getattr(ctx, part) for part in _CALLER))
+        remembered = self._remembered
+        if key not in remembered:
+            remembered[key] = self._ask(name, ctx, owner)
+        return remembered[key]
+
+    def _ask(self, name: str, ctx: Context, target: Mapping[str, Any]) -> bool:
+        return bool(self.engine.enforce(name, target, ctx.credentials()))
 
     def authorize(self, rule: Rule | str, ctx: Context, target: object = None) -> None:
         """Raise Forbidden when the caller may not."""
@@ -123,14 +156,3 @@ class Enforcer:
     def is_admin(self, ctx: Context) -> bool:
         """What ``context_is_admin`` says; asked once for each request."""
         return self.allowed("context_is_admin", ctx)
-
-
-def _target(ctx: Context, target: object) -> Mapping[str, Any]:
-    if target is None:
-        return {"project_id": ctx.project_id, "user_id": ctx.user_id}
-    if isinstance(target, Mapping):
-        return cast("Mapping[str, Any]", target)
-    return {
-        "project_id": getattr(target, "project_id", None),
-        "user_id": getattr(target, "user_id", None),
-    }

@@ -25,7 +25,7 @@ class Request:
     """
 
     __slots__ = (
-        "_allowed", "_base", "ctx", "enforcer", "experimental", "http", "operation",
+        "_allowed", "_base", "_prefixes", "ctx", "enforcer", "experimental", "http", "operation",
         "project_id", "query", "runtime", "version",
     )  # fmt: skip
 
@@ -44,6 +44,7 @@ class Request:
         self.query: dict[str, Any] = {}
         self._allowed: dict[str, bool] = {}
         self._base: str | None = None
+        self._prefixes: dict[str, tuple[str, str]] = {}
 
     @property
     def is_admin(self) -> bool:
@@ -88,12 +89,13 @@ class Request:
 
     def links(self, collection: str, id: str) -> list[dict[str, str]]:
         """The links of an object to itself, with the version segment and without."""
-        project = f"/{self.project_id}" if self.project_id else ""
-        path = f"{project}/{collection}/{id}"
-        return [
-            {"rel": "self", "href": self.base + path},
-            {"rel": "bookmark", "href": _VERSION_SEGMENT.sub("", self.base) + path},
-        ]
+        if collection not in self._prefixes:
+            project = f"/{self.project_id}" if self.project_id else ""
+            path = f"{project}/{collection}/"
+            bare = _VERSION_SEGMENT.sub("", self.base)
+            self._prefixes[collection] = (self.base + path, bare + path)
+        own, bookmark = self._prefixes[collection]
+        return [{"rel": "self", "href": own + id}, {"rel": "bookmark", "href": bookmark + id}]
 
 
 def rebased(url: str, base: str | None) -> str:

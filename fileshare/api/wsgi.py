@@ -7,13 +7,15 @@ from typing import Any, cast
 
 import webob
 from oslo_config import cfg
-from oslo_middleware import cors, healthcheck, http_proxy_to_wsgi, request_id, sizelimit
+from oslo_middleware import cors, healthcheck, http_proxy_to_wsgi
 
 from fileshare.api import faults
 from fileshare.api.app import EXPERIMENTAL_HEADER, VERSION_HEADER, Application
 from fileshare.api.middleware import keystone, noauth, tokens
 from fileshare.api.middleware.identity import WSGI, Environ, IsAdmin, StartResponse
+from fileshare.api.middleware.requestid import RequestId
 from fileshare.api.middleware.requestlog import RequestLog
+from fileshare.api.middleware.sizelimit import SizeLimit
 from fileshare.api.resource import Resource
 from fileshare.api.resources import all_resources, versions
 
@@ -32,7 +34,7 @@ def build(runtime: Any, resources: Iterable[Resource] | None = None) -> WSGI:
     versioned = Application(runtime, all_resources() if resources is None else resources)
     below: list[Wrap] = [
         # Too long a body is refused before anything looks at it.
-        lambda app: cast("WSGI", sizelimit.RequestBodySizeLimiter(app, conf)),
+        lambda app: SizeLimit(app, conf),
         # Who asks; from here on there is a context.
         lambda app: _authentication(app, conf, versioned.enforcer.is_admin),
     ]
@@ -40,9 +42,9 @@ def build(runtime: Any, resources: Iterable[Resource] | None = None) -> WSGI:
         # Browsers ask with OPTIONS first, and without a token.
         lambda app: _cross_origin(app, conf),
         # Scheme, host and address as the client saw them, for links and logs.
-        lambda app: cast("WSGI", http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf)),
+        lambda app: _behind_proxy(app, conf),
         # The id that stands in the answer and in each line of the log.
-        lambda app: cast("WSGI", request_id.RequestId(app, conf)),
+        RequestId,
         RequestLog,
     ]
     root = Root(runtime, _through(below, versioned))
@@ -74,7 +76,13 @@ def _cross_origin(app: WSGI, conf: cfg.ConfigOpts) -> WSGI:
     conf.set_default("allow_headers", [*_TOKENS, *_OURS, *_IDENTITY], "cors")
     conf.set_default("expose_headers", [*_TOKENS, *_OURS, *_MORE], "cors")
     conf.set_default("allow_methods", ["GET", "PUT", "POST", "DELETE", "PATCH"], "cors")
-    return cast("WSGI", cors.CORS(app, conf))
+    allowed = cast("WSGI", cors.CORS(app, conf))
+    return allowed if conf.cors.allowed_origin else app
+
+
+def _behind_proxy(app: WSGI, conf: cfg.ConfigOpts) -> WSGI:
+    aware = cast("WSGI", http_proxy_to_wsgi.HTTPProxyToWSGI(app, conf))
+    return aware if conf.oslo_middleware.enable_proxy_headers_parsing else app
 
 
 class Health:

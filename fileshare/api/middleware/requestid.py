@@ -1,0 +1,31 @@
+"""The id of a request: in the environment for the context and the log, in the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from fileshare.api.middleware.identity import WSGI, Environ, StartResponse
+from fileshare.context import new_request_id
+
+HEADER = "x-openstack-request-id"
+_FORM = re.compile(r"req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class RequestId:
+    """Gives each request an id of its own; one that came with it is kept as the global one."""
+
+    def __init__(self, application: WSGI) -> None:
+        self.application = application
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        id = environ["openstack.request_id"] = new_request_id()
+        inbound = environ.get("HTTP_X_OPENSTACK_REQUEST_ID", "")
+        if _FORM.fullmatch(inbound):
+            environ["openstack.global_request_id"] = inbound
+
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            return start_response(status, [*headers, (HEADER, id)], *rest)
+
+        return self.application(environ, start)
