@@ -15,7 +15,7 @@ from fileshare.db.session import Session
 from fileshare.intents import failpoints
 from fileshare.intents.job import Backend, Job
 from fileshare.intents.kinds import KINDS, Work
-from fileshare.intents.outcomes import Again, Failed, HandOn, Outcome
+from fileshare.intents.outcomes import Again, Failed, HandOn, Outcome, Stale
 from fileshare.intents.record import record
 from fileshare.intents.runtime import Runtime
 
@@ -23,6 +23,7 @@ LOG = logging.getLogger(__name__)
 
 W = TypeVar("W", bound=Work)
 Handler = Callable[[Job[Any]], Outcome]
+_STALE_TRIES = 10
 _BACK_OFF = (1.0, 2.0, 5.0, 15.0, 30.0)
 
 
@@ -94,12 +95,20 @@ class Consumer:
             return False
         self.running[intent.id] = job
         try:
-            return self._finish(job, self._run(job))
+            return self._until_recorded(job)
         except LostClaim:
             LOG.warning("Intent %s (%s) was taken over meanwhile", intent.id, intent.kind)
             return False
         finally:
             self.running.pop(intent.id, None)
+
+    def _until_recorded(self, job: Job[Any]) -> bool:
+        for _ in range(_STALE_TRIES):
+            try:
+                return self._finish(job, self._run(job))
+            except Stale as news:
+                LOG.info("Intent %s (%s) is decided again: %s", job.intent.id, job.work.kind, news)
+        return self._finish(job, Again(_BACK_OFF[0]))
 
     def keep_running(self) -> None:
         """Renew the leases of all work in hand."""

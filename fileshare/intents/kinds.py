@@ -40,7 +40,8 @@ class Work:
 class PlaceShare(Work):
     """Choose a pool for a new share.
 
-    *attempted* are pools whose back end failed to make it, *failures* what each said;
+    *attempted* are pools whose back end failed to make it, *failures* what each said, *zone_id*
+    the zone that was asked for before the first of them was chosen;
     *waited_since* is when the first look found no reports at all (seconds since the epoch).
     """
 
@@ -48,17 +49,22 @@ class PlaceShare(Work):
     hints: Mapping[str, str] = dataclasses.field(default_factory=dict)
     attempted: list[str] = dataclasses.field(default_factory=list)
     failures: list[str] = dataclasses.field(default_factory=list)
+    zone_id: str | None = None
     waited_since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CreateShare(Work):
-    """Make the share on the back end that was chosen for it."""
+    """Make the share on the back end that was chosen for it.
+
+    The fields are those of the next :class:`PlaceShare`, should this back end fail.
+    """
 
     kind, event = "share.create", "share.create"
     hints: Mapping[str, str] = dataclasses.field(default_factory=dict)
     attempted: list[str] = dataclasses.field(default_factory=list)
     failures: list[str] = dataclasses.field(default_factory=list)
+    zone_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,13 @@ from fileshare.intents.kinds import Work
 Writes = Sequence[Callable[[Session], None]]
 
 
+class Stale(Exception):
+    """What an outcome was decided on has changed: undo its record, and run the handler again.
+
+    Raised by a write of the outcome.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
     """The verb is done; *refund* is quota that is free now.

@@ -24,7 +24,7 @@ class PoolState:
     with each report.  ``capabilities`` is shared by all states of one report.
     """
 
-    id: str
+    id: int
     host: str
     backend: str
     pool: str
@@ -78,7 +78,7 @@ class Demand:
     wants: tuple[domain_specs.Want, ...]
     zones: tuple[str, ...]
     allows_thin: bool
-    known: dict[str, tuple[Mapping[str, Any], Verdict]] = dataclasses.field(
+    known: dict[int, tuple[Mapping[str, Any], Verdict]] = dataclasses.field(
         default_factory=dict, compare=False, repr=False
     )
 

@@ -109,11 +109,21 @@ def normalised(values: Sequence[float | None], multiplier: float) -> list[float]
     return [multiplier * (value - least) / span for value in full]
 
 
+TRIED = ("IgnoreAttemptedHostsFilter", "RetryFilter")
+
+
 def placement(conf: cfg.ConfigOpts) -> Pipeline:
-    """The pipeline of the options; raises UnknownPluginError for a name that is none."""
+    """The pipeline of the options; raises UnknownPluginError for a name that is none.
+
+    Pools on which a creation failed are always excluded: trying them again is what a repeated
+    intent does already.
+    """
+    names = list(conf.scheduler_default_filters)
+    if not set(TRIED) & set(names):
+        names.append(TRIED[0])
     weighers = load(WEIGHERS, conf.scheduler_default_weighers, Weigher)
     return Pipeline(
-        filters=_filters(conf.scheduler_default_filters),
+        filters=_filters(names),
         weighers=tuple(
             (weigher, conf[weigher.OPTION] if weigher.OPTION else 1.0)
             for _name, weigher in weighers

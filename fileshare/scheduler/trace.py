@@ -12,20 +12,6 @@ from fileshare.scheduler.model import Verdict
 MOST_HOSTS: Final = 50
 """Hosts that are listed with one reason; the rest is counted."""
 
-MESSAGE_DETAILS: Final = {
-    "AvailabilityZoneFilter": "007",
-    "CapabilitiesFilter": "008",
-    "CapacityFilter": "009",
-    "DriverFilter": "010",
-    "IgnoreAttemptedHostsFilter": "011",
-    "JsonFilter": "012",
-    "RetryFilter": "013",
-    "ShareReplicationFilter": "014",
-    "CreateFromSnapshotFilter": "016",
-}
-NO_VALID_HOST: Final = "002"
-BACKEND_NOT_READY: Final = "028"
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Removal:
@@ -52,10 +38,6 @@ class Trace:
             return None
         used = {removal.filter for removal in self.removed}
         return next((name for name in reversed(self.order) if name in used), None)
-
-    def message_detail(self) -> str:
-        """The id of the user message's detail that tells the tenant why."""
-        return MESSAGE_DETAILS.get(self.last_filter() or "", NO_VALID_HOST)
 
     def summary(self) -> str:
         """One line: «3 pools: 2 too small, 1 in another zone»."""

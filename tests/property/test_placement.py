@@ -37,7 +37,7 @@ def pools(draw, host=None):
     host = host or draw(st.sampled_from(HOSTS))
     zone = draw(st.sampled_from(ZONES))
     return model.PoolState(
-        id=host,
+        id=HOSTS.index(host),
         host=host,
         backend=host.partition("#")[0],
         pool=host.partition("#")[2],

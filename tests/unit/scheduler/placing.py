@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import zlib
 
 from fileshare.scheduler import model, pipeline
 
@@ -26,7 +27,7 @@ ALL_FILTERS = (
 
 def pool(host="node1@alpha#gold", **values):
     backend, _hash, name = host.partition("#")
-    state = model.PoolState(id=host, host=host, backend=backend, pool=name)
+    state = model.PoolState(id=zlib.crc32(host.encode()), host=host, backend=backend, pool=name)
     return dataclasses.replace(state, **{"total": 100.0, "free": 50.0, **values})
 
 

@@ -1,0 +1,161 @@
+"""What a scheduler does with its intents: choose a pool, or ask one for more room."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from oslo_config import cfg
+
+from fileshare import errors
+from fileshare.db import pools
+from fileshare.db.placements import Placed
+from fileshare.db.session import Session
+from fileshare.db.transitions import Settlement
+from fileshare.intents import destinations
+from fileshare.intents.consumer import Handlers
+from fileshare.intents.job import Job
+from fileshare.intents.kinds import CheckExtend, CreateShare, ExtendShare, PlaceShare
+from fileshare.intents.outcomes import Again, Failed, HandOn, Outcome, Stale
+from fileshare.scheduler import pipeline, requests
+from fileshare.scheduler.model import PlacementRequest, PoolState
+from fileshare.scheduler.pipeline import Choice
+from fileshare.scheduler.pools import Pools
+
+LOG = logging.getLogger(__name__)
+
+PAUSE: Final = 2.0
+"""Seconds between two looks for a first report."""
+
+
+def handlers(conf: cfg.ConfigOpts) -> Handlers:
+    """The handlers of a scheduler; raises UnknownPluginError for filters that are not there."""
+    placement = Placement(conf)
+    made = Handlers()
+    made.handles(PlaceShare)(placement.place)
+    made.handles(CheckExtend)(placement.check_extend)
+    return made
+
+
+class Placement:
+    """Decides on the pools of one cloud; one object serves all threads of a scheduler."""
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        self.conf = conf
+        self.pools = Pools()
+        self.placing = pipeline.placement(conf)
+        self.extending = pipeline.extension(conf)
+
+    def place(self, job: Job[PlaceShare]) -> Outcome:
+        """Choose a pool for a new share, claim its room, and hand on to its back end.
+
+        The claim is part of the transaction that hands on: a pool is never claimed for a share
+        that is not on its way there.  Where the room went to somebody else meanwhile, that
+        transaction is undone and the choice made again.
+        """
+        work = job.work
+        if len(work.attempted) >= self.conf.scheduler_max_attempts:
+            tried = f"the creation failed on {len(work.attempted)} pools"
+            return Failed(errors.NoValidHost(summary=tried, last_filter=pipeline.TRIED[0]))
+        placed, request, states = job.read(self._look, job.resource_id, work)
+        if not states:
+            return self._wait(job)
+        choice = self.placing.choose(states, request)
+        if choice.pool is None:
+            return _no_room(choice, failures=work.failures)
+        chosen = choice.pool
+        at = {"host": chosen.host, "availability_zone_id": chosen.zone_id}
+        return HandOn(
+            CreateShare(
+                hints=work.hints,
+                attempted=work.attempted,
+                failures=work.failures,
+                zone_id=request.zone_id,
+            ),
+            destinations.share(chosen.backend),
+            settlement=Settlement(share=at, instance=at),
+            writes=(_claim(choice, chosen, request, placed.instance.id),),
+            trace=choice.trace.dump(),
+        )
+
+    def check_extend(self, job: Job[CheckExtend]) -> Outcome:
+        """Claim of the share's pool what it is to grow by, and hand on to its back end."""
+        size = job.work.size
+        placed, request, states = job.read(self._look_at, job.resource_id, size)
+        choice = self.extending.choose(states, request)
+        if choice.pool is None:
+            return _no_room(choice)
+        return HandOn(
+            ExtendShare(size=size, claimed=request.needed),
+            destinations.share(choice.pool.backend),
+            writes=(_claim(choice, choice.pool, request, placed.instance.id),),
+            trace=choice.trace.dump(),
+        )
+
+    def _look(
+        self, session: Session, share_id: str, work: PlaceShare
+    ) -> tuple[Placed, PlacementRequest, list[PoolState]]:
+        placed = requests.read(session, share_id)
+        request = requests.of_new(placed, work.hints, session)
+        zone_id = work.zone_id if work.attempted else request.zone_id
+        request = dataclasses.replace(request, attempted=tuple(work.attempted), zone_id=zone_id)
+        states = self._states(session, with_disabled=request.only_host is not None)
+        # An operator may try a pool of a disabled service; nobody gets another one of them.
+        usable = [pool for pool in states if pool.is_enabled or pool.host == request.only_host]
+        return placed, request, usable
+
+    def _look_at(
+        self, session: Session, share_id: str, size: int
+    ) -> tuple[Placed, PlacementRequest, list[PoolState]]:
+        placed = requests.read(session, share_id)
+        host = placed.instance.host
+        states = self._states(session, with_disabled=True, host=host) if host else []
+        return placed, requests.of_growth(placed, size), states
+
+    def _states(
+        self, session: Session, *, with_disabled: bool, host: str | None = None
+    ) -> list[PoolState]:
+        return self.pools.read(
+            session,
+            down_after=self.conf.service_down_time,
+            host=host,
+            with_disabled=with_disabled,
+        )
+
+    def _wait(self, job: Job[PlaceShare]) -> Outcome:
+        """No back end has reported: wait for the first, but not for ever."""
+        since = job.work.waited_since or time.time()
+        if time.time() - since >= self.conf.scheduler_driver_init_wait_time:
+            return Failed(errors.NotReady())
+        return Again(PAUSE, dataclasses.replace(job.work, waited_since=since))
+
+
+def _no_room(choice: Choice, failures: list[str] | None = None) -> Outcome:
+    trace = choice.trace
+    LOG.info("No valid host: %s", trace.summary())
+    error = errors.NoValidHost(summary=trace.summary(), last_filter=trace.last_filter())
+    told = trace.dump()
+    if failures:
+        told["failures"] = failures
+    return Failed(error, trace=told)
+
+
+def _claim(
+    choice: Choice, pool: PoolState, request: PlacementRequest, instance_id: str
+) -> Callable[[Session], Any]:
+    wanted = pools.Claim(
+        pool_id=pool.id,
+        report_seq=pool.report_seq,
+        most=pool.claimed + choice.headroom,
+        size=request.needed,
+        instance_id=instance_id,
+    )
+
+    def write(session: Session) -> None:
+        if not pools.claim(session, wanted):
+            raise Stale(f"{pool.host} has no room for {request.needed} GiB any more")
+
+    return write
