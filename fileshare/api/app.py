@@ -221,9 +221,13 @@ def _parameters(http: webob.Request) -> list[tuple[str, str]]:
 
 def _payload(http: webob.Request) -> Any:
     """The JSON of the body; a body of another type counts as none."""
-    if http.content_type != _JSON or not http.is_body_readable:
+    if http.content_type != _JSON:
         return None
-    data = http.body
+    stream, length = http.environ["wsgi.input"], http.content_length
+    if length is not None:
+        data = stream.read(length)
+    else:
+        data = stream.read() if http.environ.get("wsgi.input_terminated") else b""
     return encoding.load(data) if data else None
 
 

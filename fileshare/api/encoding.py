@@ -14,7 +14,7 @@ from fileshare import errors
 Json = dict[str, Any]
 
 _NULL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
-_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME
 
 
 def moment(value: dt.datetime) -> str:

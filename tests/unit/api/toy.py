@@ -49,7 +49,7 @@ RESET = Rule("toy:reset_status", ADMIN, "Set the status of a toy.", old=None)
 @dataclass
 class Toy:
     id: str
-    project_id: str = "p1"
+    project_id: str = "a1"
     user_id: str = "u1"
     display_name: str | None = None
     size: int = 1
@@ -323,7 +323,7 @@ def make_runtime(**overrides):
 class Client:
     """Asks an application as a client of the wire would."""
 
-    def __init__(self, runtime, application=None, token="u1:p1"):
+    def __init__(self, runtime, application=None, token="u1:a1"):
         self.runtime, self.token = runtime, token
         self.application = application or wsgi.build(runtime, RESOURCES)
 
