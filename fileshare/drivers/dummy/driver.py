@@ -20,7 +20,8 @@ from fileshare import errors
 from fileshare.drivers import base
 from fileshare.drivers.dummy.faults import Faults
 from fileshare.drivers.dummy.options import OPTS, DummyPool, parse_pool
-from fileshare.drivers.dummy.state import SHARES, SNAPSHOTS, Record, State, lock_file
+from fileshare.drivers.dummy.state import SHARES, SNAPSHOTS, State
+from fileshare.drivers.files import Record, lock_file
 from fileshare.drivers.model import (
     AccessChange,
     AccessResult,

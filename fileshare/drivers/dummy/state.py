@@ -10,18 +10,14 @@ line for each call, where that is asked for.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from fileshare.drivers.files import Record, json_names, lock_file, read_json, write_json
 from fileshare.drivers.names import checked_id
-
-Record = dict[str, Any]
 
 SHARES = "shares"
 SNAPSHOTS = "snapshots"
@@ -40,7 +36,7 @@ class State:
 
     def read(self, kind: str, id: str) -> Record | None:
         """The record, or None."""
-        return _read(self._path(kind, id))
+        return read_json(self._path(kind, id))
 
     def write(self, kind: str, id: str, record: Record) -> None:
         """Put the record in place of the old one."""
@@ -52,10 +48,8 @@ class State:
 
     def all(self, kind: str) -> Iterator[Record]:
         """All records of a kind, as they are when the walk reaches them."""
-        with os.scandir(self.root / kind) as entries:
-            names = [entry.name for entry in entries if entry.name.endswith(".json")]
-        for name in names:
-            record = _read(self.root / kind / name)
+        for name in json_names(self.root / kind):
+            record = read_json(self.root / kind / f"{name}.json")
             if record is not None:
                 yield record
 
@@ -107,44 +101,7 @@ class State:
         """How often this was asked with *name*, by any process, this time included."""
         with lock_file(self.root / "counters.lock"):
             path = self.root / "counters.json"
-            counters = _read(path) or {}
+            counters = read_json(path) or {}
             counters[name] = counters.get(name, 0) + 1
             write_json(path, counters)
             return int(counters[name])
-
-
-@contextlib.contextmanager
-def lock_file(path: Path, busy: Any = None) -> Iterator[int]:
-    """Hold the lock of *path* against threads and processes; *busy* is called before a wait."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o640)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if busy is not None:
-                busy()
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def write_json(path: Path, record: Record) -> None:
-    """Write *record* so that a reader, or a crash of this process, never meets half of it."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    try:
-        with os.fdopen(descriptor, "w") as stream:
-            json.dump(record, stream)
-        os.replace(temporary, path)  # noqa: PTH105  (a name, not a Path, comes from mkstemp)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)  # noqa: PTH108
-        raise
-
-
-def _read(path: Path) -> Record | None:
-    try:
-        record: Record = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    return record

@@ -1,0 +1,1 @@
+"""Serving directories to clients: what drivers share of it."""

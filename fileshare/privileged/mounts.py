@@ -1,0 +1,112 @@
+"""Mounting and unmounting.
+
+Every function may be called again: what is mounted stays mounted, what is not is fine to
+unmount.  Failures are ``ProcessExecutionError`` or ``OSError``.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from oslo_concurrency import processutils
+
+from fileshare.privileged import privileged
+
+BUSY_TRIES = 20
+BUSY_PAUSE = 0.05
+
+
+def is_mounted(path: str) -> bool:
+    """Whether something is mounted at *path* itself (needs no privilege)."""
+    wanted = os.path.realpath(path)
+    return any(point == wanted for point, _ in _table())
+
+
+def filesystem(path: str) -> str:
+    """Type of the file system that holds *path*, for example ``btrfs``."""
+    wanted = Path(os.path.realpath(path))
+    best, found = -1, ""
+    for point, kind in _table():
+        depth = len(Path(point).parts)
+        if depth >= best and (wanted == Path(point) or Path(point) in wanted.parents):
+            best, found = depth, kind
+    return found
+
+
+def _table() -> list[tuple[str, str]]:
+    """Mount points and file system types, in the order of mounting."""
+    rows = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        left, _, right = line.partition(" - ")
+        point = left.split()[4].encode().decode("unicode_escape")
+        rows.append((point, right.split()[0]))
+    return rows
+
+
+@privileged
+def mount_loop(image: str, target: str, kind: str) -> None:
+    """Mount the file system in a file."""
+    if not is_mounted(target):
+        options = "loop,noatime,nosuid,nodev"
+        processutils.execute("mount", "-t", kind, "-o", options, image, target)
+
+
+@privileged
+def bind(source: str, target: str) -> None:
+    """Show the tree at *source* at *target* too."""
+    if not is_mounted(target):
+        processutils.execute("mount", "--bind", source, target)
+
+
+@privileged
+def share_propagation(path: str) -> None:
+    """Make *path* a mount whose later mounts are seen by servers in mount namespaces."""
+    if not is_mounted(path):
+        processutils.execute("mount", "--bind", path, path)
+    processutils.execute("mount", "--make-shared", path)
+
+
+@privileged
+def unmount(path: str) -> None:
+    """Unmount *path*; a busy one is tried for a second, since a server lets go only by and by."""
+    for left in reversed(range(BUSY_TRIES)):
+        if not is_mounted(path):
+            return
+        try:
+            processutils.execute("umount", path)
+        except processutils.ProcessExecutionError:
+            if not left:
+                raise
+            time.sleep(BUSY_PAUSE)
+
+
+@privileged
+def make_directory(path: str, mode: int) -> None:
+    """Make a directory with exactly *mode*; one that is there gets the mode."""
+    os.makedirs(path, exist_ok=True)  # noqa: PTH103  (plain data crosses to the helper)
+    os.chmod(path, mode)  # noqa: PTH101
+
+
+@privileged
+def remove_directory(path: str) -> None:
+    """Remove an empty directory; one that is not there is fine."""
+    if os.path.isdir(path):  # noqa: PTH112
+        os.rmdir(path)  # noqa: PTH106
+
+
+@privileged
+def remove_tree(path: str) -> None:
+    """Remove a directory with all in it; one that is not there is fine.
+
+    Does not leave the file system, so a forgotten mount below loses nothing.
+    """
+    if os.path.lexists(path):
+        processutils.execute("rm", "-rf", "--one-file-system", "--", path)
+
+
+@privileged
+def rename(source: str, target: str) -> None:
+    """Give a file or directory another name within its file system."""
+    os.rename(source, target)  # noqa: PTH104
