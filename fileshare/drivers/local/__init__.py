@@ -1,0 +1,1 @@
+"""Shares of a local file system, exported over NFS by Ganesha."""

@@ -1,0 +1,164 @@
+"""Places for data: one directory for each share, with a size that is enforced or only kept.
+
+A volume's directory holds ``data``, which is what clients see.  Where the volume must be mounted
+first, ``data`` is missing until then, so that a lost mount can never be taken for an empty share.
+"""
+
+from __future__ import annotations
+
+import abc
+import shutil
+from pathlib import Path
+
+from oslo_concurrency import processutils
+
+from fileshare.drivers.names import checked_id, checked_path
+from fileshare.privileged import btrfs, mounts
+
+GIB = 1024**3
+
+DATA = "data"
+
+
+class Volumes(abc.ABC):
+    """Volumes under the directory *top*; every method may be called again."""
+
+    enforces_size = False
+
+    def __init__(self, top: Path, mode: int) -> None:
+        self.top = top
+        self._mode = mode
+
+    def setup(self) -> None:
+        """Make the directories."""
+        checked_path(str(self.top))
+        mounts.make_directory(str(self.top / "volumes"), 0o711)
+
+    def source(self, id: str) -> Path:
+        """Where the volume is kept."""
+        return self.top / "volumes" / checked_id(id)
+
+    def exists(self, id: str) -> bool:
+        """Whether the volume is there, complete."""
+        return (self.source(id) / DATA).is_dir()
+
+    @abc.abstractmethod
+    def create(self, id: str, size: int) -> None:
+        """Make an empty volume of *size* GiB, or finish a half made one."""
+
+    @abc.abstractmethod
+    def delete(self, id: str) -> None:
+        """Remove the volume with its data; one that is not there is fine."""
+
+    @abc.abstractmethod
+    def open(self, id: str) -> Path:
+        """Mount the volume where that is needed; returns the directory that clients see."""
+
+    @abc.abstractmethod
+    def close(self, id: str) -> None:
+        """Undo :meth:`open`."""
+
+    @abc.abstractmethod
+    def resize(self, id: str, size: int) -> None:
+        """Let the volume hold *size* GiB, whatever it holds now."""
+
+    @abc.abstractmethod
+    def used(self, id: str) -> int:
+        """Bytes that the volume holds."""
+
+    def _make_data(self, id: str) -> None:
+        """The last step of making a volume: until then it does not exist."""
+        if not self.exists(id):
+            mounts.make_directory(str(self.source(id) / f".{DATA}"), self._mode)
+            mounts.rename(str(self.source(id) / f".{DATA}"), str(self.source(id) / DATA))
+
+
+class Directories(Volumes):
+    """Plain directories on any file system; nothing keeps a share within its size."""
+
+    def create(self, id: str, size: int) -> None:
+        """A directory."""
+        del size
+        mounts.make_directory(str(self.source(id)), 0o711)
+        self._make_data(id)
+
+    def delete(self, id: str) -> None:
+        """Out of sight first, since removing many files takes long."""
+        mounts.remove_tree(str(self.source(id)))
+
+    def open(self, id: str) -> Path:
+        """As it is."""
+        return self.source(id) / DATA
+
+    def close(self, id: str) -> None:
+        """Nothing to undo."""
+
+    def resize(self, id: str, size: int) -> None:
+        """Nothing to set."""
+
+    def used(self, id: str) -> int:
+        """What the files take."""
+        output, _ = processutils.execute("du", "-s", "-B1", str(self.source(id)))
+        return int(output.split()[0])
+
+
+class Subvolumes(Volumes):
+    """Btrfs subvolumes with quota groups; each has a mount of its own, as Ganesha wants it."""
+
+    enforces_size = True
+
+    def __init__(self, top: Path, mode: int, mount_points: Path) -> None:
+        super().__init__(top, mode)
+        self._mount_points = mount_points
+
+    def setup(self) -> None:
+        """Also turn quota on, and let servers in mount namespaces see later mounts."""
+        super().setup()
+        mounts.make_directory(str(self.top / "snapshots"), 0o700)
+        btrfs.enable_quota(str(self.top))
+        btrfs.clear_stale(str(self.top))
+        mounts.make_directory(str(self._mount_points), 0o711)
+        mounts.share_propagation(str(self._mount_points))
+
+    def create(self, id: str, size: int) -> None:
+        """A subvolume with its limit."""
+        path = self.source(id)
+        if not btrfs.is_subvolume(str(path)):
+            btrfs.create_subvolume(str(path))
+        self.resize(id, size)
+        self._make_data(id)
+
+    def delete(self, id: str) -> None:
+        """Unmount and remove."""
+        self.close(id)
+        btrfs.delete_subvolume(str(self.source(id)), str(self.top))
+
+    def open(self, id: str) -> Path:
+        """A bind mount."""
+        point = self._mount_point(id)
+        mounts.make_directory(str(point), 0o711)
+        mounts.bind(str(self.source(id)), str(point))
+        return point / DATA
+
+    def close(self, id: str) -> None:
+        """Unmount."""
+        point = str(self._mount_point(id))
+        mounts.unmount(point)
+        mounts.remove_directory(point)
+
+    def resize(self, id: str, size: int) -> None:
+        """Set the limit of the quota group."""
+        btrfs.limit(str(self.source(id)), str(self.top), size * GIB)
+
+    def used(self, id: str) -> int:
+        """What the quota group counts."""
+        return btrfs.used(str(self.source(id)))
+
+    def _mount_point(self, id: str) -> Path:
+        return self._mount_points / checked_id(id)
+
+
+def capacity(path: Path) -> tuple[float, float]:
+    """Total and free GiB of the file system that holds *path*."""
+    usage = shutil.disk_usage(path)
+    return usage.total / GIB, usage.free / GIB
