@@ -27,8 +27,18 @@ Name = Annotated[str, orm.mapped_column(sa.String(255))]
 Created = Annotated[dt.datetime, orm.mapped_column(Moment, default=now())]
 
 
+# Texts are compared byte for byte, as on the other servers: keys that differ in case are two.
+OPTIONS = {
+    "mysql_engine": "InnoDB",
+    "mysql_charset": "utf8mb4",
+    "mysql_collate": "utf8mb4_bin",
+}
+
+
 class Base(orm.DeclarativeBase):
     """Rows are records of what was read: they are not changed and flushed, statements are."""
+
+    __table_args__: Any = OPTIONS
 
     type_annotation_map = {  # noqa: RUF012  (SQLAlchemy's protocol)
         dict[str, Any]: sa.JSON(),
@@ -49,4 +59,4 @@ class Base(orm.DeclarativeBase):
 
 def table_args(*things: Any) -> tuple[Any, ...]:
     """The table's constraints and indexes, with the options that every table has."""
-    return (*things, {"mysql_engine": "InnoDB", "mysql_charset": "utf8mb4"})
+    return (*things, OPTIONS)

@@ -1,0 +1,1 @@
+"""How the schema came to be: branch *expand* adds, branch *contract* removes."""

@@ -1,0 +1,1 @@
+"""What is removed; run after the last old process has stopped."""

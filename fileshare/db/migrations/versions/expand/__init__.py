@@ -1,0 +1,1 @@
+"""What is added; run before the new code starts."""

@@ -1,0 +1,7 @@
+"""Databases for the tests of this directory."""
+
+from __future__ import annotations
+
+from tests.fixtures.databases import empty, empty_url, engine, kind, sessions
+
+__all__ = ["empty", "empty_url", "engine", "kind", "sessions"]
