@@ -30,7 +30,7 @@ def read(session: Session, share_id: str) -> Placed:
     rows = session.execute(
         sa.select(Share, ShareInstance, pairs.c.sort, pairs.c.key, pairs.c.value)
         .join(ShareInstance, ShareInstance.share_id == Share.id)
-        .outerjoin(pairs, sa.true())
+        .outerjoin(pairs, pairs.c.share_id == Share.id)
         .where(Share.id == share_id, ShareInstance.deleted_at.is_(None))
         .order_by(ShareInstance.created_at, ShareInstance.id)
         .execution_options(populate_existing=True)
@@ -48,12 +48,18 @@ def read(session: Session, share_id: str) -> Placed:
 def _specs_and_metadata(share_id: str) -> sa.Subquery:
     specs = (
         sa.select(
-            sa.literal("spec").label("sort"), ShareTypeExtraSpec.key, ShareTypeExtraSpec.value
+            Share.id.label("share_id"),
+            sa.literal("spec").label("sort"),
+            ShareTypeExtraSpec.key,
+            ShareTypeExtraSpec.value,
         )
         .join(Share, Share.share_type_id == ShareTypeExtraSpec.share_type_id)
         .where(Share.id == share_id)
     )
     metadata = sa.select(
-        sa.literal("metadata").label("sort"), ShareMetadata.key, ShareMetadata.value
+        ShareMetadata.share_id,
+        sa.literal("metadata").label("sort"),
+        ShareMetadata.key,
+        ShareMetadata.value,
     ).where(ShareMetadata.share_id == share_id)
     return sa.union_all(specs, metadata).subquery()
