@@ -24,6 +24,7 @@ ACTION: Final = "$action"  # the wrapper of POST …/action: the name of the act
 FREE: Final = "*"  # a field that stands for every key
 
 _LONGEST_REASON = 300
+_NEVER: Json = {"not": {}}
 
 
 class Unset:
@@ -94,7 +95,7 @@ def _refuse(field: str, reason: str) -> errors.InvalidInput:
 
 def _explain(fault: jsonschema.ValidationError, where: str) -> errors.InvalidInput:
     path = [str(part) for part in fault.absolute_path]
-    if fault.schema is False:
+    if fault.schema == _NEVER:
         return _refuse(".".join(path) or where, "it is not accepted at this microversion")
     if fault.validator == "required":
         needed, given = cast("list[str]", fault.validator_value), cast("Json", fault.instance)
@@ -162,7 +163,7 @@ class Body:
         properties: dict[str, Any] = {f.name: f.shape.schema for f in here if f is not free}
         for field in self.fields:
             if field.name not in names and field.before == "reject":
-                properties[field.name] = False
+                properties[field.name] = _NEVER
         inner: Json = {"type": "object", "properties": properties}
         required = [f.name for f in here if f.required and f is not free]
         if required:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import itertools
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -100,9 +102,12 @@ def list_rules() -> list[oslo.RuleDefault]:
 
 
 def get_enforcer() -> oslo.Enforcer:
-    """For oslo.policy's command line tools."""
+    """For oslo.policy's command line tools; of their arguments only the config files are ours."""
+    args = sys.argv[1:]
+    pairs = itertools.pairwise([*args, ""])
+    wanted = [[one, two] for one, two in pairs if one in {"--config-file", "--config-dir"}]
     conf = cfg.ConfigOpts()
-    conf([], project="fileshare")
+    conf([*itertools.chain.from_iterable(wanted)], project="fileshare")
     return Enforcer(conf, all_operations()).engine
 
 

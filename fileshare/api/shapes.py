@@ -85,9 +85,12 @@ def _whole(text: str) -> int:
 def _literal(text: str) -> Any:
     """A dict written as JSON or as a Python literal."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except ValueError:
-        return ast.literal_eval(text)
+        value = ast.literal_eval(text)
+    if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
+        raise ValueError(text)
+    return value
 
 
 def _moment(value: str) -> dt.datetime:
@@ -122,7 +125,7 @@ def text(most: int | None = None, least: int = 0, pattern: str | None = None) ->
 
 def integer(least: int | None = None, most: int = BIGGEST) -> Shape:
     """A whole number, or the text of one; *most* is what a column can hold."""
-    schema: Json = {"type": ["integer", "string"], "pattern": r"^\s*[+-]?\d{1,20}\s*$"}
+    schema: Json = {"type": ["integer", "string"], "pattern": r"^\s*[+-]?[0-9]{1,20}\s*$"}
     schema["maximum"] = most
     if least is not None:
         schema["minimum"] = least
