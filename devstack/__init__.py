@@ -1,0 +1,1 @@
+"""What brings fileshare up on one machine: quick start, whole cloud, test runner."""
