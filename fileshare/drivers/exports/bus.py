@@ -6,8 +6,8 @@ import threading
 from typing import Any
 
 from jeepney import DBusAddress, DBusErrorResponse, MessageType, new_method_call
-from jeepney.bus_messages import message_bus
-from jeepney.io.blocking import DBusConnection, open_dbus_connection
+from jeepney.bus import get_bus
+from jeepney.io.blocking import DBusConnection, prep_socket
 
 from fileshare import errors
 from fileshare.drivers.exports.config import Client
@@ -41,11 +41,15 @@ class Bus:
             self._drop()
 
     def alive(self) -> bool:
-        """Whether Ganesha is on the bus."""
+        """Whether Ganesha answers.
+
+        It is on the bus before it listens for clients, but answers only afterwards.
+        """
         try:
-            return bool(self._call(message_bus.NameHasOwner(NAME))[0])
+            self.clients(0)
         except BusDown:
             return False
+        return True
 
     def put(self, path: str, id: int) -> None:
         """Make export *id* what its file says: a new one, or an update without a gap."""
@@ -81,7 +85,7 @@ class Bus:
         with self._lock:
             try:
                 if self._connection is None:
-                    self._connection = open_dbus_connection(bus=self.address)
+                    self._connection = _connected(self.address)
                 reply = self._connection.send_and_get_reply(message, timeout=TIMEOUT)
             except (OSError, EOFError, TimeoutError, DBusErrorResponse) as error:
                 self._drop()
@@ -94,6 +98,16 @@ class Bus:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _connected(address: str) -> DBusConnection:
+    """A connection to the bus; its socket is closed when the bus goes away meanwhile."""
+    channel = prep_socket(get_bus(address), timeout=TIMEOUT)
+    try:
+        return DBusConnection(channel)
+    except BaseException:
+        channel.close()
+        raise
 
 
 def _failure(reply: Any) -> errors.DriverError:

@@ -1,0 +1,97 @@
+"""How the local driver starts, and how it says why it cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from fileshare import errors
+from fileshare.drivers import loader
+from fileshare.drivers.exports import server
+from tests.fixtures.backends import NAME, new_share, started
+from tests.fixtures.local_backends import local_conf, needs_local_driver
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, "Neither local_share_path nor local_share_size"),
+        ({"local_share_size": 1, "local_export_ips": []}, "local_export_ips is not set"),
+        ({"local_share_size": 1, "local_export_ips": ["host"]}, "local_export_ips"),
+    ],
+)
+def test_options_that_cannot_work(tmp_path, options, reason):
+    with pytest.raises(errors.BadConfiguration) as caught:
+        loader.load(local_conf(tmp_path, **options), NAME)
+    assert reason in caught.value.operator_text
+
+
+def test_without_root_it_says_what_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setattr("fileshare.drivers.local.driver.is_root", lambda: False)
+    driver = loader.load(local_conf(tmp_path, local_share_size=1), NAME)
+    with pytest.raises(errors.PrivilegeMissing) as caught:
+        driver.setup()
+    assert "root" in caught.value.operator_text
+
+
+class TestAsRoot:
+    pytestmark = needs_local_driver
+
+    def test_a_missing_package_is_named(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(server.shutil, "which", lambda _: None)
+        driver = loader.load(local_conf(tmp_path, local_share_path=str(tmp_path)), NAME)
+        with pytest.raises(errors.PrivilegeMissing) as caught:
+            driver.setup()
+        assert "ganesha.nfsd, dbus-daemon" in caught.value.operator_text
+        assert "nfs-ganesha-vfs" in caught.value.operator_text
+
+    def test_a_directory_that_is_not_there_is_refused(self, tmp_path):
+        conf = local_conf(tmp_path, local_share_path=str(tmp_path / "missing"))
+        with pytest.raises(errors.BadConfiguration) as caught:
+            loader.load(conf, NAME).setup()
+        assert "is no directory" in caught.value.operator_text
+
+    def test_another_file_system_below_the_mount_point_is_refused(self, local_backend, tmp_path):
+        shares = tmp_path / "shares"
+        shares.mkdir()
+        conf = local_backend(local_share_path=str(shares))
+        driver = started(conf)
+        share = new_share()
+        driver.create(share)
+        shares.rename(tmp_path / "mounted")
+        shares.mkdir()
+        with pytest.raises(errors.BadConfiguration) as caught:
+            loader.load(conf, NAME).setup()
+        assert "is its file system mounted" in caught.value.operator_text
+        with pytest.raises(errors.BackendBusy):
+            driver.check()
+        shares.rmdir()
+        (tmp_path / "mounted").rename(shares)
+        driver.check()
+        driver.delete(share)
+        driver.close()
+
+    def test_the_report_says_whether_sizes_are_enforced(self, local_backend, tmp_path):
+        for options, enforced in (
+            ({"local_share_size": 1}, True),
+            ({"local_share_path": str(tmp_path)}, False),
+        ):
+            conf = local_backend(**options)
+            driver = started(conf)
+            (pool,) = loader.backend_report(driver, conf)
+            assert pool["size_enforced"] is enforced
+            assert pool["storage_protocol"] == "NFS"
+            assert pool["thin_provisioning"] is True
+            assert 0 < pool["free_capacity_gb"] <= pool["total_capacity_gb"]
+            assert pool["snapshot_support"] is False
+            driver.close()
+
+    def test_a_busy_port_is_reported_with_a_reason(self, local_backend):
+        import socket
+
+        conf = local_backend(local_share_size=1)
+        with socket.create_server(("127.0.0.1", conf[NAME].local_nfs_port)):
+            driver = loader.load(conf, NAME)
+            with pytest.raises(errors.BackendBusy) as caught:
+                driver.setup()
+            driver.close()
+            assert "did not start" in caught.value.operator_text
