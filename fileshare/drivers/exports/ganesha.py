@@ -148,6 +148,9 @@ class GaneshaExports:
         """The clients of an export as its file says."""
         return self._must(key).clients
 
+    def __contains__(self, key: str) -> bool:
+        return self._file(key).exists()
+
     def keys(self) -> set[str]:
         """Keys of all exports."""
         with os.scandir(self._directory) as entries:

@@ -61,7 +61,7 @@ class Server:
     def configure(self) -> None:
         """Write the configuration files."""
         for name in ("run", "log", "recovery"):
-            (self._settings.state / name).mkdir(exist_ok=True)
+            (self._settings.state / name).mkdir(mode=0o700, exist_ok=True)
         write_whole(Path(self._bus_config), bus_text(self._settings))
         write_whole(Path(self._config), server_text(self._settings, _plugins() or ""))
 

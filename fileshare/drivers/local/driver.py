@@ -28,7 +28,14 @@ from fileshare.drivers.files import (
     write_whole,
 )
 from fileshare.drivers.local import options
-from fileshare.drivers.local.volumes import GIB, Directories, Subvolumes, Volumes, capacity
+from fileshare.drivers.local.volumes import (
+    GIB,
+    PRIVATE,
+    Directories,
+    Subvolumes,
+    Volumes,
+    capacity,
+)
 from fileshare.drivers.model import (
     AccessChange,
     AccessResult,
@@ -68,7 +75,7 @@ class LocalDriver(base.Driver, base.Resizable):
             text = "The local driver mounts, sets quotas and starts NFS-Ganesha: run it as root."
             raise errors.PrivilegeMissing(operator_text=text)
         with _told("set up"):
-            self._state.mkdir(parents=True, exist_ok=True)
+            self._state.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
             with lock_file(self._state / "setup.lock"):
                 self._make_pool()
                 self._know_pool()
@@ -77,7 +84,7 @@ class LocalDriver(base.Driver, base.Resizable):
                 for id in self.instances():
                     if self._volumes.exists(id):
                         self._volumes.open(id)
-                (self._state / "ganesha").mkdir(exist_ok=True)
+                (self._state / "ganesha").mkdir(mode=PRIVATE, exist_ok=True)
                 self.exports.setup()
 
     def check(self) -> None:
@@ -154,6 +161,8 @@ class LocalDriver(base.Driver, base.Resizable):
                     results[rule.id] = RuleResult(error=error.user_text)
                 else:
                     clients[to] = max(level, clients.get(to, level))  # rw > ro
+            if share.id not in self.exports:
+                self._publish(share)
             self.exports.allow(share.id, clients.items())
             return AccessResult(results)
 

@@ -19,6 +19,9 @@ GIB = 1024**3
 
 DATA = "data"
 
+PRIVATE = 0o700
+"""Mode of what lies above shares: users of this machine reach none; Ganesha is root."""
+
 
 class Volumes(abc.ABC):
     """Volumes under the directory *top*; every method may be called again."""
@@ -32,7 +35,7 @@ class Volumes(abc.ABC):
     def setup(self) -> None:
         """Make the directories."""
         checked_path(str(self.top))
-        mounts.make_directory(str(self.top / "volumes"), 0o711)
+        mounts.make_directory(str(self.top / "volumes"), PRIVATE)
 
     def source(self, id: str) -> Path:
         """Where the volume is kept."""
@@ -114,10 +117,10 @@ class Subvolumes(Volumes):
     def setup(self) -> None:
         """Also turn quota on, and let servers in mount namespaces see later mounts."""
         super().setup()
-        mounts.make_directory(str(self.top / "snapshots"), 0o700)
+        mounts.make_directory(str(self.top / "snapshots"), PRIVATE)
         btrfs.enable_quota(str(self.top))
         btrfs.clear_stale(str(self.top))
-        mounts.make_directory(str(self._mount_points), 0o711)
+        mounts.make_directory(str(self._mount_points), PRIVATE)
         mounts.share_propagation(str(self._mount_points))
 
     def create(self, id: str, size: int) -> None:

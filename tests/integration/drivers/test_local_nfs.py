@@ -91,6 +91,20 @@ def test_the_allowed_address_writes_and_reads_and_no_other_mounts(driver, share,
     assert refused(mount, 22)
 
 
+def test_a_user_of_a_client_writes_and_owns_the_file(driver, share, lab):
+    allow(driver, share, ("10.99.0.21", "rw"))
+    where = (lab.address, f"/{share.id}")
+    with NfsClient(*where, namespace=lab.client(21), uid=1000) as client:
+        client.write("/file", b"hello")
+    assert (driver._volumes.source(share.id) / "data" / "file").stat().st_uid == 1000
+
+
+def test_users_of_this_machine_do_not_reach_shares(driver, share, conf):
+    state = Path(conf[NAME].local_state_path)
+    for path in (state / "pool" / "volumes", state / "exports", state / "ganesha" / "run"):
+        assert path.stat().st_mode & 0o077 == 0
+
+
 def test_read_only_reads_and_does_not_write(driver, share, mount):
     allow(driver, share, ("10.99.0.21", "rw"), ("10.99.0.22", "ro"))
     mount(21).write("/file", b"hello")
