@@ -122,7 +122,8 @@ class Application:
         render = answer.view.renderer(request)
         rows = [render(row, request) for row in page.rows]
         body: dict[str, Any] = {answer.key: rows}
-        if page.count is not None and request.has(span(answer.count_since)):
+        since = answer.count_since
+        if page.count is not None and since and request.has(span(since)):
             body["count"] = page.count
         if answer.links:
             url = rebased(request.http.path_url, self.runtime.conf.osapi_share_base_URL)

@@ -24,6 +24,7 @@ ACTION: Final = "$action"  # the wrapper of POST …/action: the name of the act
 FREE: Final = "*"  # a field that stands for every key
 
 _LONGEST_REASON = 300
+_UNPROCESSABLE = 422
 _NEVER: Json = {"not": {}}
 
 
@@ -131,14 +132,16 @@ class Body:
     """The body of a request: ``{key: {fields…}}``; key None is a bare object, ACTION an action's.
 
     *unknown* keys are ignored, rejected or kept (handed on as they are).  *missing_status* is the
-    answer to a missing wrapper.  *nullable* takes null for the object, *value* is the field that
-    stands in place of an object (``{"restore": "id"}``), *anything* takes whatever is there.
+    answer to a missing wrapper, *required_status* to a missing field.  *nullable* takes null for
+    the object, *value* is the field that stands in place of an object (``{"restore": "id"}``),
+    *anything* takes whatever is there.
     """
 
     key: str | None
     fields: tuple[Field, ...] = ()
     unknown: Literal["ignore", "reject", "keep"] = "ignore"
     missing_status: Literal[400, 422] = 400
+    required_status: Literal[400, 422] = 400
     aliases: tuple[str, ...] = ()
     nullable: bool = False
     value: Field | None = None
@@ -201,7 +204,10 @@ class Body:
             return {}
         where = action or self.key or "body"
         for fault in self.validator(version).iter_errors(value):
-            raise _explain(fault, where)
+            error = _explain(fault, where)
+            if self.required_status == _UNPROCESSABLE and fault.validator == "required":
+                raise errors.UnprocessableBody(reason=str(error))
+            raise error
         if self.value is not None and version in self.value.span:
             return {self.value.argument: convert(self.value, value)}
         if value is None:
@@ -221,7 +227,7 @@ class Body:
                 if isinstance(value, dict):
                     return value
         reason = f"it must hold an object under the key {self.key!r}"
-        if self.missing_status == 422:  # noqa: PLR2004 - the status is the name
+        if self.missing_status == _UNPROCESSABLE:
             raise errors.UnprocessableBody(reason=reason)
         raise errors.MalformedBody(reason=reason)
 

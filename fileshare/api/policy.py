@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import logging
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,8 @@ from fileshare.api.fields import Field
 from fileshare.api.resource import Many, One, Operation
 from fileshare.api.rules import BASE, Rule
 from fileshare.context import Context
+
+LOG = logging.getLogger(__name__)
 
 DENIED = "Access was denied to this resource."
 _REMEMBERED_SECONDS = 1.0
@@ -136,6 +139,9 @@ class Enforcer:
     def allowed(self, rule: Rule | str, ctx: Context, target: object = None) -> bool:
         """Whether the caller may; the target is the caller's own project where none is given."""
         name = rule if isinstance(rule, str) else rule.name
+        if name not in self.engine.registered_rules:
+            LOG.error("The rule %s is declared nowhere, so nobody may", name)
+            return False
         if isinstance(target, Mapping):
             return self._ask(name, ctx, target)
         owned = ctx if target is None else target

@@ -57,8 +57,9 @@ class Router:
         """The first segments of plain collections, and whether they have actions."""
         found: dict[str, bool] = {}
         for resource in resources:
-            for path in (resource.path, resource.legacy or ""):
-                if resource.listed and path.count("/") == 1 and path != "/":
+            paths = {resource.path, resource.legacy or "", *(op.path for op in resource)}
+            for path in paths if resource.listed else ():
+                if path.count("/") == 1 and path != "/":
                     name = path[1:]
                     found[name] = found.get(name, False) or any(op.actions for op in resource)
         return found

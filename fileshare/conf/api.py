@@ -25,7 +25,7 @@ OPTS = [
     ),
     cfg.StrOpt(
         "tokens_file",
-        default="/var/lib/fileshare/tokens.json",
+        default="$state_path/tokens.json",
         help="File of the tokens that auth_strategy tokens knows: a hash, a user, a project and "
         "roles for each. It is made at the first start, and read again when it changes.",
     ),

@@ -72,6 +72,13 @@ class TestBodies:
         with pytest.raises(errors.InvalidInput, match=f"field {named}: "):
             read(NEW, {"toy": given})
 
+    def test_a_missing_field_may_have_a_status_of_its_own(self):
+        body = Body("x", (Field("a", INTEGER, required=True),), required_status=422)
+        with pytest.raises(errors.UnprocessableBody, match="field a"):
+            read(body, {"x": {}})
+        with pytest.raises(errors.InvalidInput):
+            read(body, {"x": {"a": "b"}})
+
     def test_gated_fields_matter_when_true(self):
         given = {"toy": {"size": 1, "is_public": True}}
         with pytest.raises(errors.Forbidden):

@@ -9,6 +9,7 @@ import pytest
 import toy
 import webob
 from keystonemiddleware import auth_token
+from oslo_context import context as oslo_context
 
 from fileshare.api import wsgi
 from fileshare.api.middleware import keystone, noauth, tokens
@@ -211,6 +212,13 @@ def test_behind_a_proxy(runtime):
     answer = ask("GET", "/", X_Forwarded_Proto="https", X_Forwarded_Host="cloud.example")
     (version,) = answer.json["versions"]
     assert version["links"][1]["href"] == "https://cloud.example/v2/"
+
+
+def test_records_of_the_log_carry_the_request(ask):
+    answer = ask("GET", "/v2/toys", token="someone:a1")
+    told = oslo_context.get_current()
+    assert told.request_id == answer.headers["x-openstack-request-id"]
+    assert (told.user_id, told.project_id) == ("someone", "a1")
 
 
 def test_the_log_has_no_token(ask, caplog):

@@ -71,8 +71,10 @@ def test_forbidden_names_the_rule(enforcer):
         enforcer.authorize(toy.PUBLISH, context("member"))
 
 
-def test_unknown_rules_fall_back_to_none(enforcer):
-    assert not enforcer.allowed("toy:unheard_of", context("none", "p9"), {"project_id": "p1"})
+def test_unknown_rules_allow_nobody(enforcer):
+    assert enforcer.allowed("default", context("none"))
+    assert not enforcer.allowed("toy:unheard_of", context("none"))
+    assert not enforcer.allowed("toy:unheard_of", context("admin"))
 
 
 def test_the_caller_s_own_project_is_the_target(enforcer):

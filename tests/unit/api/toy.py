@@ -33,7 +33,7 @@ from fileshare.api.shapes import (
     mapping,
     nullable,
 )
-from fileshare.conf import api, osapi
+from fileshare.conf import api, common, osapi
 
 UUID_1 = "7e7f7a0c-0ed8-4d46-8d31-6b8a1f9d0c11"
 
@@ -311,6 +311,7 @@ def make_runtime(**overrides):
     conf = cfg.ConfigOpts()
     api.register(conf)
     osapi.register(conf)
+    common.register(conf)
     conf([], default_config_files=[])
     conf.set_override("auth_strategy", "noauth")
     conf.set_override("osapi_share_listen", "127.0.0.1")
