@@ -1,31 +1,28 @@
 """The pools of the cloud as they are now, for one decision.
 
-Numbers are read anew each time, in one statement.  Capabilities are large, and change with a
-report only: those of a report that was seen before are kept.
+Between two reports of a pool nothing changes but what is claimed of it, and whether its service
+takes new shares.  These are read anew each time, in one narrow statement; a report is read
+when it was not seen before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
 from typing import Any
 
 from fileshare.db import pools
 from fileshare.db.session import Session
 from fileshare.scheduler.model import PoolState
 
-Capabilities = Mapping[str, Any]
-_NEVER: tuple[int, Capabilities] = (-1, {})
-
 
 class Pools:
     """Reads pools; one object serves all threads of a scheduler.
 
-    It holds the capabilities of at most as many reports as there are pools, and may be lost at
-    any time.
+    It keeps one report of each pool, and may be lost at any time.
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[int, Capabilities]] = {}
+        self._known: dict[int, PoolState] = {}
 
     def read(
         self,
@@ -36,20 +33,34 @@ class Pools:
         with_disabled: bool = False,
     ) -> list[PoolState]:
         """All pools of services that are up, or the one of *host*; at most two statements."""
-        rows = pools.numbers(
+        known = self._known
+        pulses = pools.pulses(
             session, down_after=down_after, host=host, with_disabled=with_disabled
         )
-        known = self._known
-        missing = [row.id for row in rows if known.get(row.id, _NEVER)[0] != row.report_seq]
-        if missing:
-            known.update(pools.capabilities(session, missing))
-        if host is None and len(known) > len(rows):
-            there = {row.id for row in rows}
-            self._known = {id: kept for id, kept in dict(known).items() if id in there}
-        return [_state(row, known[row.id][1]) for row in rows if row.id in known]
+        new = [id for id, seq, _, _ in pulses if id not in known or known[id].report_seq != seq]
+        fresh = {row.id: _state(row) for row in pools.reports(session, new)} if new else {}
+        states = []
+        for id, seq, claimed, is_enabled in pulses:
+            state = fresh.get(id)
+            if state is None:
+                state = known.get(id)
+                if state is None or state.report_seq != seq:
+                    continue  # its back end has just withdrawn it
+                state = _now(state, claimed, is_enabled=bool(is_enabled))
+            known[id] = state
+            states.append(state)
+        if host is None and len(known) > len(states):
+            self._known = {state.id: state for state in states}
+        return states
 
 
-def _state(row: Any, capabilities: Capabilities) -> PoolState:
+def _now(state: PoolState, claimed: float, *, is_enabled: bool) -> PoolState:
+    if state.claimed == claimed and state.is_enabled is is_enabled:
+        return state
+    return dataclasses.replace(state, claimed=claimed, is_enabled=is_enabled)
+
+
+def _state(row: Any) -> PoolState:
     return PoolState(
         id=row.id,
         host=row.host,
@@ -69,5 +80,5 @@ def _state(row: Any, capabilities: Capabilities) -> PoolState:
         max_over_subscription_ratio=row.max_over_subscription_ratio,
         claimed=row.claimed_gb,
         is_enabled=bool(row.is_enabled),
-        capabilities=capabilities,
+        capabilities=row.capabilities,
     )

@@ -6,7 +6,7 @@ import threading
 import pytest
 import sqlalchemy as sa
 
-from fileshare.db import clock, models
+from fileshare.db import clock, models, pools
 from fileshare.domain.statuses import IntentState, ServiceState, ServiceStatus, Status
 from fileshare.intents.kinds import CheckExtend, CreateShare, ExtendShare, PlaceShare
 from fileshare.scheduler import pipeline
@@ -348,7 +348,7 @@ def test_statements_do_not_grow_with_the_pools(cloud):
     first, second = cost(), cost()
     decided = [each for each in second if "pool_reports" in each or "share_metadata" in each]
     assert len(decided) == 3, decided
-    assert len(first) - len(second) == 1  # the capabilities, once for each report
+    assert len(first) - len(second) == 1  # the reports, each of them once
     assert len(second) <= 9, second
     cloud.report(ALPHA, pools=[f"p{number}" for number in range(300)])
     assert len(cost()) == len(first)
@@ -363,6 +363,34 @@ def test_capabilities_of_gone_pools_are_forgotten(cloud):
     states = cloud.do(placement._states, with_disabled=False)
     assert [state.pool for state in states] == ["a"]
     assert len(placement.pools._known) == 1
+
+
+def test_a_pool_that_is_withdrawn_while_it_is_read_is_left_out(cloud, monkeypatch):
+    cloud.backend(ALPHA)
+    cloud.report(ALPHA, pools=("a", "b"))
+    placement, reports = Placement(cloud.conf), pools.reports
+
+    def read_after_withdrawal(session, ids):
+        session.execute(sa.delete(models.PoolReport).where(models.PoolReport.pool == "a"))
+        return reports(session, ids)
+
+    monkeypatch.setattr(pools, "reports", read_after_withdrawal)
+    states = cloud.do(placement._states, with_disabled=False)
+    assert [state.pool for state in states] == ["b"]
+
+
+def test_what_is_claimed_and_disabled_is_read_anew(cloud):
+    cloud.backend(ALPHA)
+    cloud.report(ALPHA)
+    placement = Placement(cloud.conf)
+    (before,) = cloud.do(placement._states, with_disabled=True)
+    cloud.execute(sa.update(models.PoolReport).values(claimed_gb=7))
+    cloud.execute(sa.update(models.Service).values(status=ServiceStatus.DISABLED))
+    (after,) = cloud.do(placement._states, with_disabled=True)
+    assert (before.claimed, before.is_enabled) == (0, True)
+    assert (after.claimed, after.is_enabled) == (7, False)
+    assert after.capabilities is before.capabilities
+    assert cloud.do(placement._states, with_disabled=False) == []
 
 
 def test_a_wrong_option_keeps_the_scheduler_from_starting():
