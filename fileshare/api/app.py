@@ -33,7 +33,6 @@ class Application:
         self.runtime = runtime
         self.router = Router(resources, conf.project_id_regex)
         self.enforcer = policy.Enforcer(conf, self.router.operations)
-        self._most = conf.osapi_max_limit
         self._checked = conf.api.response_validation
 
     def __call__(
@@ -128,7 +127,7 @@ class Application:
         if answer.links:
             url = rebased(request.http.path_url, self.runtime.conf.osapi_share_base_URL)
             given = _parameters(request.http)
-            links = pagination.next_link(url, given, rows, self._most)
+            links = pagination.next_link(url, given, rows)
             if links:
                 body[answer.links] = links
         return body

@@ -35,11 +35,11 @@ def clipped(query: dict[str, Any], most: int, *, zero_is_most: bool = False) -> 
 
 
 def next_link(
-    path: str, given: Sequence[tuple[str, str]], rows: Sequence[dict[str, Any]], most: int
+    path: str, given: Sequence[tuple[str, str]], rows: Sequence[dict[str, Any]]
 ) -> list[dict[str, str]]:
-    """The link to the next page, where the request had a limit and this page is full."""
-    limit = dict(given).get("limit", "")
-    if not limit.strip().isdigit() or not rows or len(rows) != min(int(limit), most):
+    """The link to the next page, where the request had a limit and the page holds just as many."""
+    limit = dict(given).get("limit", "").strip()
+    if not rows or limit.lstrip("0") != str(len(rows)):
         return []
     repeated = [pair for pair in given if pair[0] != "marker"]
     query = urlencode([*repeated, ("marker", str(rows[-1].get("id")))])
