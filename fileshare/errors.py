@@ -178,6 +178,14 @@ class Interrupted(FileshareError):
     remedy = Remedy.OPERATOR
 
 
+class Abandoned(FileshareError):
+    """Work that no daemon took, because the back end it waits for is gone."""
+
+    status, code = 500, "intent.abandoned"
+    template = "Nothing serves {destination}; the operation has been given up."
+    remedy = Remedy.OPERATOR
+
+
 class DriverError(FileshareError):
     """A failure of a back end: *user_text* is shown to the tenant, *operator_text* is logged.
 

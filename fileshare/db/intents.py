@@ -39,12 +39,22 @@ def write(session: Session, **columns: Any) -> Intent:
     return intent
 
 
-def claim(session: Session, intent_id: str, owner: str, lease: float) -> Intent | None:
-    """The intent, if it is due and this worker got it."""
+def claim(
+    session: Session,
+    intent_id: str,
+    owner: str,
+    lease: float,
+    destinations: Collection[str] | None = None,
+) -> Intent | None:
+    """The intent, if it is due at one of *destinations* and this worker got it.
+
+    A late ring may come to a daemon that has handed the intent on already.
+    """
+    here = sa.true() if destinations is None else Intent.destination.in_(destinations)
     swapped = swap(
         session,
         sa.update(Intent)
-        .where(Intent.id == intent_id, Intent.state == IntentState.OPEN, Intent.due <= now())
+        .where(Intent.id == intent_id, Intent.state == IntentState.OPEN, Intent.due <= now(), here)
         .values(
             owner=owner,
             fence=Intent.fence + 1,
@@ -188,3 +198,16 @@ def make_due(session: Session, intent_id: str) -> bool:
         .where(Intent.id == intent_id, Intent.state.in_(UNSETTLED))
         .values(state=IntentState.OPEN, due=now(), attempts=0, owner=None, fence=Intent.fence + 1),
     )
+
+
+def purge(session: Session, days: float, limit: int = 1000) -> int:
+    """Remove up to *limit* intents that were closed *days* ago; how many they were."""
+    ids = session.scalars(
+        sa.select(Intent.id)
+        .where(
+            Intent.state.in_((IntentState.DONE, IntentState.FAILED)),
+            Intent.closed_at <= after(-days * 86400),
+        )
+        .limit(limit)
+    ).all()
+    return count(session, sa.delete(Intent).where(Intent.id.in_(ids))) if ids else 0

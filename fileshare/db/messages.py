@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from fileshare import errors
 from fileshare.db.clock import after, now
 from fileshare.db.models import Message
-from fileshare.db.query import Page, Scope, paginate
+from fileshare.db.query import Scope, paginate
 from fileshare.db.session import Session, count, swap
+from fileshare.domain.listing import Page
 from fileshare.domain.messages import LEVEL_ERROR, RESOURCE_SHARE, describe
 
 SORT_KEYS: Mapping[str, Any] = {

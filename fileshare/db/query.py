@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from fileshare import errors
 from fileshare.context import Context
+from fileshare.domain.listing import Page
 
 Select = sa.Select[Any]
 
@@ -30,22 +31,6 @@ class Scope:
 
 
 ALL = Scope(None)
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Which part of a list, and in which order.
-
-    *marker* is the id of the last row seen; *offset* rows are passed over where there is none.
-    *limit* None: no limit.
-    """
-
-    limit: int | None = None
-    offset: int = 0
-    marker: str | None = None
-    sort_key: str = "created_at"
-    sort_dir: str = "desc"
-    with_count: bool = False
 
 
 def paginate(statement: Select, page: Page, keys: Mapping[str, Any], id_column: Any) -> Select:

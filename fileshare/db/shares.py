@@ -22,8 +22,9 @@ from fileshare.db.models import (
     ShareTypeExtraSpec,
     new_id,
 )
-from fileshare.db.query import Page, Scope, like, paginate
+from fileshare.db.query import Scope, like, paginate
 from fileshare.db.session import Session, count, swap
+from fileshare.domain.listing import Page
 
 COLUMNS: tuple[Any, ...] = (
     *(column for column in Share.__table__.columns if column.name != "intent_id"),
@@ -277,15 +278,12 @@ def exports_of(session: Session, share_ids: Sequence[str]) -> dict[str, list[Any
 
 def set_exports(session: Session, instance_id: str, exports: Sequence[Mapping[str, Any]]) -> None:
     """Make the export locations of an instance equal to *exports*; a path keeps its id."""
-    known = dict(
-        session.execute(
-            sa.select(ExportLocation.path, ExportLocation.id).where(
-                ExportLocation.share_instance_id == instance_id
-            )
+    rows = session.execute(
+        sa.select(ExportLocation.path, ExportLocation.id).where(
+            ExportLocation.share_instance_id == instance_id
         )
-        .tuples()
-        .all()
     )
+    known = {row.path: row.id for row in rows}
     wanted = {export["path"] for export in exports}
     gone = [id for path, id in known.items() if path not in wanted]
     if gone:
@@ -316,13 +314,15 @@ def drop_children(session: Session, share_id: str) -> None:
     count(session, sa.delete(AccessRule).where(AccessRule.share_id == share_id))
 
 
-def instance(session: Session, instance_id: str) -> ShareInstance | None:
-    """An instance that is not deleted."""
-    return session.scalars(
-        sa.select(ShareInstance)
+def share_and_instance(session: Session, instance_id: str) -> tuple[Share, ShareInstance] | None:
+    """An instance that is not deleted, with its share."""
+    row = session.execute(
+        sa.select(Share, ShareInstance)
+        .join(ShareInstance, ShareInstance.share_id == Share.id)
         .where(ShareInstance.id == instance_id, ShareInstance.deleted_at.is_(None))
         .execution_options(populate_existing=True)
     ).one_or_none()
+    return None if row is None else (row[0], row[1])
 
 
 def on_backend(session: Session, backend: str) -> Sequence[tuple[Share, ShareInstance]]:
@@ -338,4 +338,4 @@ def on_backend(session: Session, backend: str) -> Sequence[tuple[Share, ShareIns
             ),
         )
     )
-    return list(rows.tuples())
+    return [(share, instance) for share, instance in rows]

@@ -125,7 +125,14 @@ def settle(session: Session, intent: Intent, status: str, settlement: Settlement
     gone = {"deleted_at": now()} if status == Status.DELETED else {}
     share = {"status": status, "intent_id": None, "updated_at": now(), **settlement.share, **gone}
     _write_share(session, intent, share)
-    instance = {"status": status, "updated_at": now(), **settlement.instance, **gone}
+    settled = {"settled_at": now()} if status == Status.AVAILABLE else {}
+    instance = {
+        "status": status,
+        "updated_at": now(),
+        **settled,
+        **settlement.instance,
+        **gone,
+    }
     _write_instances(session, intent.resource_id, instance)
     return True
 
@@ -255,3 +262,15 @@ def birth(session: Session, share: Share, instance: ShareInstance, intent_id: st
     session.flush()
     session.add(instance)
     session.flush()
+
+
+def vanish(session: Session, share_id: str) -> None:
+    """Delete a share that no back end holds; the caller has begun its deletion."""
+    gone = {"status": Status.DELETED, "deleted_at": now(), "updated_at": now()}
+    count(session, sa.update(Share).where(Share.id == share_id).values(**gone, intent_id=None))
+    _write_instances(session, share_id, gone)
+
+
+def mark_charged(session: Session, share_id: str) -> None:
+    """Note that the quota of the share is booked (again)."""
+    count(session, sa.update(Share).where(Share.id == share_id).values(is_charged=True))

@@ -85,7 +85,7 @@ class Consumer:
         """Do the work behind a ring; False if it is not ours to do (any more)."""
         lease = self.runtime.conf.intents.lease
         intent = self.runtime.sessions.run(
-            lambda session: intents.claim(session, intent_id, self.owner, lease)
+            lambda session: intents.claim(session, intent_id, self.owner, lease, self.destinations)
         )
         if intent is None:
             return False
@@ -152,7 +152,7 @@ class Consumer:
         )
         text = getattr(error, "operator_text", error)
         LOG.error("Intent %s (%s) failed: %s", intent.id, intent.kind, text, exc_info=not known)
-        return Failed(error)
+        return Failed(error, writes=tuple(job.on_failure))
 
     def _finish(self, job: Job[Any], outcome: Outcome) -> bool:
         def write(session: Session) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
+from fileshare import errors
 from fileshare.context import Context
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
@@ -43,6 +44,8 @@ class Job(Generic[W]):
     backend: Backend | None = None
     kept_at: float = field(default_factory=time.monotonic)
     lost: threading.Event = field(default_factory=threading.Event)
+    on_failure: list[Callable[[Session], None]] = field(default_factory=list)
+    """What else is written should the work fail; a handler adds to it as it goes."""
 
     @property
     def ctx(self) -> Context:
@@ -98,7 +101,15 @@ class Job(Generic[W]):
             if time.monotonic() - self.kept_at > self.runtime.conf.intents.lease / 4:
                 self.keep()
             failpoints.hit("driver.before", self.work.kind)
-            yield self.backend.driver
+            try:
+                yield self.backend.driver
+            except (errors.FileshareError, LostClaim):
+                raise
+            except Exception as error:
+                # A defect of the driver; its user is told no detail.
+                raise errors.DriverError(
+                    operator_text=f"{type(error).__name__}: {error}"
+                ) from error
             failpoints.hit("driver.after", self.work.kind)
 
 

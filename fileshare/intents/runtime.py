@@ -41,6 +41,7 @@ class Runtime:
     locks: Locks
     notify: Notify = no_notification
     quota_defaults: dict[str, int] = field(default_factory=dict)
+    transport: Any = None  # None: nothing listens, work is found by polling
 
     def ring(self, intent: Intent) -> None:
         """Announce work that has been committed."""

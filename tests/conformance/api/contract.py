@@ -179,5 +179,10 @@ def wire_query(route):
     return fields_of_contract(route["query"], span_of(route["min"], route["max"]))
 
 
+# Parameters that are taken beyond the contract: links to a next page carry it, so it is honoured.
+BEYOND = {"marker"}
+
+
 def our_query(operation):
-    return fields_of_table(operation.query.fields, operation.span)
+    fields = tuple(field for field in operation.query.fields if field.name not in BEYOND)
+    return fields_of_table(fields, operation.span)

@@ -193,7 +193,11 @@ def test_another_pool_is_tried_in_the_zone_that_was_asked_for(cloud):
     assert {first, second} == {f"{ALPHA}#gold", f"{BETA}#gold"}
     assert [trace["chosen"] for trace in cloud.intent(intent_id).trace] == [first, second]
     last = dataclasses.replace(again, attempted=[first, second])
-    cloud.execute(sa.update(models.Intent).values(kind=last.kind, payload=last.dump()))
+    cloud.execute(
+        sa.update(models.Intent).values(
+            kind=last.kind, payload=last.dump(), destination="scheduler"
+        )
+    )
     scheduler.perform(intent_id)
     assert cloud.intent(intent_id).state == IntentState.FAILED
     assert cloud.intent(intent_id).trace[-1]["failures"] == ["it is broken"]

@@ -1,0 +1,81 @@
+"""The composition root: what a process has is made here, once, and handed down."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import uuid
+from collections.abc import Callable, Sequence
+
+from oslo_config import cfg
+from oslo_log import log as logging
+
+from fileshare import conf as options
+from fileshare.clients.coordination import Coordination
+from fileshare.db import session
+from fileshare.domain.quotas import RESOURCES
+from fileshare.intents.runtime import Runtime
+from fileshare.rpc import transport
+from fileshare.rpc.doorbell import MessagingDoorbell
+
+LOG = logging.getLogger(__name__)
+
+_QUIET = (
+    "amqp=WARNING",
+    "kombu=WARNING",
+    "oslo.messaging=INFO",
+    "oslo_messaging=INFO",
+    "oslo.privsep=INFO",
+    "sqlalchemy=WARNING",
+    "stevedore=WARNING",
+    "keystonemiddleware=INFO",
+    "urllib3.connectionpool=WARNING",
+)
+
+
+def configure(program: str, args: Sequence[str] | None = None) -> cfg.ConfigOpts:
+    """The options of a process, and its log."""
+    conf = cfg.ConfigOpts()
+    logging.register_options(conf)
+    logging.set_defaults(default_log_levels=[*_QUIET])
+    options.register_all(conf)
+    conf(
+        args=sys.argv[1:] if args is None else list(args),
+        project="fileshare",
+        prog=program,
+    )
+    logging.setup(conf, program)
+    check(conf)
+    return conf
+
+
+def check(conf: cfg.ConfigOpts) -> None:
+    """Refuse options that cannot work together, before anything is started."""
+    if conf.service_down_time <= conf.report_interval:
+        raise SystemExit(
+            f"service_down_time ({conf.service_down_time} s) must be more than report_interval "
+            f"({conf.report_interval} s): every service would be down between two heartbeats."
+        )
+
+
+def process_name() -> str:
+    """What this process is called in claims and among the members of a service."""
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+
+
+def make_runtime(conf: cfg.ConfigOpts) -> Runtime:
+    """The runtime of this process; make it after forking."""
+    messaging = transport.make(conf)
+    return Runtime(
+        conf=conf,
+        sessions=session.connect(conf),
+        doorbell=MessagingDoorbell(messaging),
+        locks=Coordination(conf),
+        quota_defaults={resource.name: conf.quota[resource.name] for resource in RESOURCES},
+        transport=messaging,
+    )
+
+
+Start = Callable[[Runtime], Callable[[], None]]
+"""Starts something in a runtime, and returns what stops it."""

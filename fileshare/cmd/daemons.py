@@ -1,0 +1,68 @@
+"""Daemons under oslo.service: a parent that watches one child process for each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from oslo_config import cfg
+
+from fileshare.cmd import bootstrap
+from fileshare.intents.runtime import Runtime
+
+
+class Startable(Protocol):
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+Make = Callable[[Runtime, str], Startable]
+"""Makes a daemon from the runtime and the name of its process."""
+
+
+def _service(conf: cfg.ConfigOpts, make: Make) -> Any:
+    from oslo_service import service  # noqa: PLC0415  (after the choice of concurrency)
+
+    class Child(service.ServiceBase):  # type: ignore[misc]
+        """What runs in the child: its runtime is made after the fork."""
+
+        def __init__(self) -> None:
+            self._ended = threading.Event()
+            self._running: Startable | None = None
+            self._runtime: Runtime | None = None
+
+        def start(self) -> None:
+            self._runtime = bootstrap.make_runtime(conf)
+            self._running = make(self._runtime, bootstrap.process_name())
+            self._running.start()
+
+        def stop(self, graceful: bool = False) -> None:  # noqa: ARG002
+            if self._running is not None:
+                self._running.stop()
+            if self._runtime is not None:
+                self._runtime.close()
+            self._ended.set()
+
+        def wait(self) -> None:
+            self._ended.wait()
+
+        def reset(self) -> None:
+            conf.mutate_config_files()
+
+    return Child()
+
+
+def run(conf: cfg.ConfigOpts, makers: Sequence[Make]) -> None:
+    """Run one child for each of *makers* until a signal ends the parent.
+
+    SIGTERM drains: no new work is taken, what runs is finished.  SIGHUP reads again what can
+    change while running.
+    """
+    from oslo_service import service  # noqa: PLC0415
+
+    launcher = service.ProcessLauncher(conf, restart_method="mutate")
+    for make in makers:
+        launcher.launch_service(_service(conf, make), workers=1)
+    launcher.wait()

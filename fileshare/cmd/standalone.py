@@ -1,0 +1,94 @@
+"""``fileshare-standalone``: everything in one process, on SQLite, with tokens of its own."""
+
+from __future__ import annotations
+
+from fileshare.cmd import concurrency
+
+concurrency.initialise()
+
+import pathlib  # noqa: E402
+import signal  # noqa: E402
+import sys  # noqa: E402
+import threading  # noqa: E402
+
+import waitress  # noqa: E402
+from oslo_config import cfg  # noqa: E402
+from oslo_log import log as logging  # noqa: E402
+
+from fileshare.api import wsgi  # noqa: E402
+from fileshare.api.middleware import tokens  # noqa: E402
+from fileshare.cmd import bootstrap  # noqa: E402
+from fileshare.cmd.daemons import Startable  # noqa: E402
+from fileshare.data import service as data  # noqa: E402
+from fileshare.db import migration  # noqa: E402
+from fileshare.intents.runtime import Runtime  # noqa: E402
+from fileshare.scheduler import service as scheduler  # noqa: E402
+from fileshare.share.service import ShareDaemon  # noqa: E402
+
+LOG = logging.getLogger(__name__)
+
+PROJECT = "5fa1e5a4-0000-4000-8000-000000000001"
+"""The project of the tokens that the first start makes."""
+
+
+def _set_defaults(conf: cfg.ConfigOpts) -> None:
+    state = pathlib.Path(conf.state_path)
+    state.mkdir(parents=True, exist_ok=True)
+    conf.set_default("connection", f"sqlite:///{state}/fileshare.db", group="database")
+    conf.set_default("transport_url", "kombu+memory:///")
+    conf.set_default("auth_strategy", "tokens")
+    conf.set_default("osapi_share_listen", "127.0.0.1")
+
+
+def _first_start(conf: cfg.ConfigOpts) -> None:
+    """Make tokens where there are none, and say them once: only their hashes are kept."""
+    if conf.auth_strategy != "tokens":
+        return
+    path = pathlib.Path(conf.api.tokens_file)
+    made = tokens.first_start(path, PROJECT)
+    for user, token in made.items():
+        sys.stdout.write(f"token of {user}: {token}\n")
+    sys.stdout.flush()
+
+
+def _daemons(runtime: Runtime) -> list[Startable]:
+    process = bootstrap.process_name()
+    found: list[Startable] = [scheduler.make(runtime, process), data.make(runtime, process)]
+    found += [
+        ShareDaemon(runtime, section, process) for section in runtime.conf.enabled_share_backends
+    ]
+    return found
+
+
+def serve(conf: cfg.ConfigOpts) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    migration.upgrade(conf.database.connection)
+    _first_start(conf)
+    runtime = bootstrap.make_runtime(conf)
+    daemons = _daemons(runtime)
+    server = waitress.create_server(
+        wsgi.build(runtime),
+        host=conf.osapi_share_listen,
+        port=conf.osapi_share_listen_port,
+        threads=conf.api.threads,
+        ident="fileshare",
+    )
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    for daemon in daemons:
+        daemon.start()
+    threading.Thread(target=server.run, name="api", daemon=True).start()
+    LOG.info("Serving on http://%s:%s/v2", conf.osapi_share_listen, conf.osapi_share_listen_port)
+    stop.wait()
+    server.close()
+    for daemon in daemons:
+        daemon.stop()
+    runtime.close()
+
+
+def main() -> None:
+    """Run the stand-alone until a signal ends it."""
+    conf = bootstrap.configure("fileshare-standalone")
+    _set_defaults(conf)
+    serve(conf)

@@ -1,0 +1,25 @@
+"""The data daemon: reports itself, and takes the copies that other parts hand it."""
+
+from __future__ import annotations
+
+from fileshare.db.services import Identity
+from fileshare.intents import destinations
+from fileshare.intents.consumer import Consumer, Handlers
+from fileshare.intents.daemon import Daemon
+from fileshare.intents.runtime import Runtime
+
+BINARY = "data"
+
+
+def make(runtime: Runtime, process: str) -> Daemon:
+    """A data daemon; any number may run."""
+    conf = runtime.conf
+    identity = Identity(
+        binary=BINARY,
+        host=conf.host,
+        topic=BINARY,
+        zone=conf.storage_availability_zone,
+        node=conf.host,
+        process=process,
+    )
+    return Daemon(runtime, identity, Consumer(runtime, Handlers(), [destinations.DATA], process))

@@ -1,0 +1,157 @@
+"""A daemon: a consumer that is fed by rings and polls, reports itself, and stops cleanly."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from oslo_log import log as logging
+
+from fileshare.db import services
+from fileshare.db.services import Identity
+from fileshare.intents.consumer import Consumer
+from fileshare.intents.runtime import Runtime
+from fileshare.rpc import doorbell
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """Something that is done every *seconds*: a reconciler, safe to run anywhere, at any time.
+
+    *shared* tasks have one owner at a time among all daemons that have them: the name of a lock.
+    """
+
+    name: str
+    seconds: float
+    action: Callable[[], Any]
+    shared: str | None = None
+
+
+def _always() -> bool:
+    return True
+
+
+@dataclass(slots=True)
+class Daemon:
+    """One service of a process: scheduler, data, or the share daemon of one back end."""
+
+    runtime: Runtime
+    identity: Identity
+    consumer: Consumer
+    periodics: Sequence[Periodic] = ()
+    ready: Callable[[], bool] = _always
+    _queue: queue.SimpleQueue[str | None] = field(default_factory=queue.SimpleQueue)
+    _queued: set[str] = field(default_factory=set)
+    _stopping: threading.Event = field(default_factory=threading.Event)
+    _threads: list[threading.Thread] = field(default_factory=list)
+    _loops: list[Any] = field(default_factory=list)
+    _server: Any = None
+    _member: str | None = None
+
+    def start(self) -> None:
+        """Report the service, and take work."""
+        conf = self.runtime.conf
+        self.heartbeat()
+        for number in range(conf.intents.workers):
+            self._thread(f"worker-{number}", self._work)
+        own = [
+            Periodic("poll", conf.intents.poll_interval, self.poll),
+            Periodic("keep claims", conf.intents.lease / 3, self.consumer.keep_running),
+            Periodic("heartbeat", conf.report_interval, self.heartbeat),
+        ]
+        for task in (*own, *self.periodics):
+            self._repeat(task)
+        if self.runtime.transport is not None:
+            # Connecting waits for the broker; the daemon works without it meanwhile.
+            self._thread("listen", self._listen)
+
+    def answer(self, ids: Iterable[str]) -> None:
+        """Queue what was rung for; what waits already is not queued again."""
+        for intent_id in ids:
+            if intent_id not in self._queued and not self._stopping.is_set():
+                self._queued.add(intent_id)
+                self._queue.put(intent_id)
+
+    def poll(self) -> None:
+        """Look for work whose ring was lost, or whose worker was."""
+        self.answer(self.consumer.due())
+
+    def heartbeat(self) -> None:
+        """Say that the daemon works, unless its back end does not."""
+        if not self.ready():
+            return
+        run = self.runtime.sessions.run
+        member = self._member
+        if member is None or not run(lambda session: services.heartbeat(session, member)):
+            self._member = run(lambda session: services.join(session, self.identity))
+
+    def stop(self, timeout: float = 60.0) -> None:
+        """Take no more work, let what runs finish, and say that the service is down."""
+        self._stopping.set()
+        for _ in range(self.runtime.conf.intents.workers):
+            self._queue.put(None)
+        for loop in self._loops:
+            loop.stop()
+        if self._server is not None:
+            self._server.stop()
+        deadline = time.monotonic() + timeout
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        member = self._member
+        if member is not None:
+            self.runtime.sessions.run(lambda session: services.leave(session, member))
+        if self._server is not None:
+            self._server.wait()
+
+    def _thread(self, name: str, target: Callable[[], None]) -> None:
+        name = f"{self.identity.host}/{name}"
+        thread = threading.Thread(target=target, name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _listen(self) -> None:
+        for destination in self.consumer.destinations:
+            server = doorbell.listen(
+                self.runtime.transport, destination, self.identity.process, self.answer
+            )
+            server.start()
+            self._server = server
+
+    def _work(self) -> None:
+        while (intent_id := self._queue.get()) is not None:
+            self._queued.discard(intent_id)
+            if self._stopping.is_set():
+                continue
+            try:
+                self.consumer.perform(intent_id)
+            except Exception:
+                # The claim ends by itself and the work is done again; see [intents] lease.
+                LOG.exception("Intent %s could not be performed", intent_id)
+
+    def _repeat(self, task: Periodic) -> None:
+        # Imported here, because cmd chooses threads or eventlet before.
+        from oslo_service import loopingcall  # noqa: PLC0415
+
+        loop = loopingcall.FixedIntervalLoopingCall(self._once, task)
+        loop.start(interval=task.seconds, stop_on_exception=False)
+        self._loops.append(loop)
+
+    def _once(self, task: Periodic) -> None:
+        try:
+            self._perform(task)
+        except Exception:
+            LOG.exception("Periodic task %s of %s failed", task.name, self.identity.host)
+
+    def _perform(self, task: Periodic) -> None:
+        if task.shared is None:
+            task.action()
+            return
+        with self.runtime.locks.try_lock(task.shared) as mine:
+            if mine:
+                task.action()

@@ -1,0 +1,55 @@
+"""Giving up what no daemon will ever take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oslo_log import log as logging
+
+from fileshare import errors
+from fileshare.db import intents
+from fileshare.db.intents import LostClaim
+from fileshare.db.session import Session
+from fileshare.intents.job import Job
+from fileshare.intents.kinds import KINDS, Work
+from fileshare.intents.outcomes import Failed
+from fileshare.intents.record import record
+from fileshare.intents.runtime import Runtime
+
+LOG = logging.getLogger(__name__)
+
+OWNER = "reaper"
+
+
+def reap(runtime: Runtime) -> int:
+    """Settle as failed what has been due for longer than [intents] give_up_after; how many.
+
+    A daemon that is only slow, or was only restarted, has claimed its work long before.
+    """
+    seconds = runtime.conf.intents.give_up_after
+    if not seconds:
+        return 0
+    found = runtime.sessions.run(lambda session: intents.abandoned(session, seconds))
+    return sum(give_up(runtime, intent_id) for intent_id in found)
+
+
+def give_up(runtime: Runtime, intent_id: str) -> bool:
+    """Settle one intent as failed; False where a worker was quicker."""
+
+    def write(session: Session) -> bool:
+        intent = intents.claim(session, intent_id, OWNER, runtime.conf.intents.lease)
+        if intent is None:
+            return False
+        work = KINDS.get(intent.kind, Work)
+        if work is Work:
+            raise errors.Unsupported(capability=intent.kind)
+        job: Job[Any] = Job(runtime, intent, work.load(intent.payload))
+        error = errors.Abandoned(destination=intent.destination)
+        record(session, job, Failed(error))
+        LOG.error("Intent %s (%s) was given up: %s", intent.id, intent.kind, error)
+        return True
+
+    try:
+        return runtime.sessions.run(write)
+    except LostClaim:
+        return False

@@ -1,0 +1,187 @@
+"""Creating a share: what is checked, charged and inserted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fileshare import errors
+from fileshare.db import quotas, shares, transitions, types, zones
+from fileshare.db.models import Share, ShareInstance, new_id
+from fileshare.db.types import TypeAndSpecs
+from fileshare.domain import specs
+from fileshare.domain.quotas import Charge, share_amounts
+from fileshare.domain.statuses import ReplicaState
+from fileshare.intents import destinations
+from fileshare.intents.kinds import PlaceShare
+from fileshare.intents.unit import Unit, operation
+from fileshare.operations.shares import Shown
+
+_MOUNT_POINT = re.compile(r"[A-Za-z0-9_-]{1,255}")
+_PREFIX = "provisioning:mount_point_prefix"
+
+
+@dataclass(frozen=True, slots=True)
+class NewShare:
+    """What a caller asks for; sizes are GiB, *share_type* and *availability_zone* name or id."""
+
+    share_proto: str
+    size: int
+    name: str | None = None
+    description: str | None = None
+    share_type: str | None = None
+    availability_zone: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    is_public: bool = False
+    scheduler_hints: Mapping[str, str] = field(default_factory=dict)
+    mount_point_name: str | None = None
+    snapshot_id: str | None = None
+    share_network_id: str | None = None
+    share_group_id: str | None = None
+    encryption_key_ref: str | None = None
+    check_zones: bool = True
+
+
+@operation
+def create(unit: Unit, new: NewShare) -> Shown:
+    """A share that is being created.
+
+    Raises InvalidInput for what the type or the options do not allow, NotFound for what is
+    named and not there, and OverQuota.
+    """
+    protocol = _protocol(unit, new.share_proto)
+    _refuse_absent(new)
+    share_type = _share_type(unit, new.share_type)
+    _check_type(share_type, new)
+    zone_id = _zone(unit, share_type, new)
+    replicated = share_type.specs.get(specs.REPLICATION_TYPE)
+    charge = Charge(
+        unit.ctx.project_id or "",
+        unit.ctx.user_id,
+        share_type.id,
+        share_amounts(new.size, replicated=bool(replicated)),
+    )
+    books = quotas.charge(unit.session, charge, unit.runtime.quota_defaults)
+    quotas.check_size(books, charge.scopes(), new.size)
+    share_id = _insert(unit, new, protocol, share_type, zone_id, charge)
+    row = shares.get(unit.session, unit.scope, share_id)
+    return Shown(row, dict(new.metadata), ())
+
+
+def _protocol(unit: Unit, share_proto: str) -> str:
+    protocol = share_proto.upper()
+    enabled = unit.runtime.conf.enabled_share_protocols
+    if protocol not in enabled:
+        reason = f"{share_proto!r} is not one of the enabled protocols {', '.join(enabled)}."
+        raise errors.InvalidInput(field="share_proto", reason=reason)
+    return protocol
+
+
+def _refuse_absent(new: NewShare) -> None:
+    """Parents of kinds that a project cannot have made are not there."""
+    for resource, parent_id in (
+        ("Snapshot", new.snapshot_id),
+        ("Share network", new.share_network_id),
+        ("Share group", new.share_group_id),
+    ):
+        if parent_id:
+            raise errors.NotFound(resource=resource, id=parent_id)
+
+
+def _share_type(unit: Unit, name_or_id: str | None) -> TypeAndSpecs:
+    wanted = name_or_id or unit.runtime.conf.default_share_type
+    if not wanted:
+        reason = "None was given, and no default share type is configured."
+        raise errors.InvalidInput(field="share_type", reason=reason)
+    return types.get(unit.session, unit.scope, wanted)
+
+
+def _check_type(share_type: TypeAndSpecs, new: NewShare) -> None:
+    if specs.flag(share_type.specs, specs.SHARE_SERVERS):
+        reason = "The share type handles share servers and needs a share network."
+        raise errors.InvalidInput(field="share_network_id", reason=reason)
+    refusal = specs.size_limits(share_type.specs).refusal(new.size)
+    if refusal:
+        raise errors.InvalidInput(field="size", reason=refusal)
+    if new.encryption_key_ref:
+        reason = "The share type offers no encryption with own keys."
+        raise errors.InvalidInput(field="encryption_key_ref", reason=reason)
+
+
+def _zone(unit: Unit, share_type: TypeAndSpecs, new: NewShare) -> str | None:
+    if not new.availability_zone:
+        return None
+    zone = zones.get(unit.session, new.availability_zone)
+    allowed = specs.zones(share_type.specs)
+    if new.check_zones and allowed and zone.name not in allowed:
+        reason = f"The share type is offered in {', '.join(allowed)} only."
+        raise errors.InvalidInput(field="availability_zone", reason=reason)
+    return zone.id
+
+
+def mount_point(share_type: TypeAndSpecs, name: str | None, project_id: str) -> str | None:
+    """The name under which the share is exported: the type's prefix and the caller's choice."""
+    if not name:
+        return None
+    if not specs.flag(share_type.specs, specs.MOUNT_POINT_NAME):
+        reason = "The share type does not support it."
+        raise errors.InvalidInput(field="mount_point_name", reason=reason)
+    whole = f"{share_type.specs.get(_PREFIX, project_id)}_{name}"
+    if not _MOUNT_POINT.fullmatch(whole):
+        reason = "It may hold letters, digits, underscores and hyphens, 255 with its prefix."
+        raise errors.InvalidInput(field="mount_point_name", reason=reason)
+    return whole
+
+
+def _insert(
+    unit: Unit,
+    new: NewShare,
+    protocol: str,
+    share_type: TypeAndSpecs,
+    zone_id: str | None,
+    charge: Charge,
+) -> str:
+    intent_id, share_id = new_id(), new_id()
+    placed: dict[str, Any] = {"availability_zone_id": zone_id, "share_type_id": share_type.id}
+    share = Share(
+        id=share_id,
+        project_id=charge.project_id,
+        user_id=unit.ctx.user_id,
+        display_name=new.name,
+        display_description=new.description,
+        size=new.size,
+        share_proto=protocol,
+        is_public=new.is_public,
+        progress="0%",
+        mount_point_name=mount_point(share_type, new.mount_point_name, charge.project_id),
+        replication_type=share_type.specs.get(specs.REPLICATION_TYPE),
+        **{name: specs.flag(share_type.specs, name) for name in _FLAGS},
+        **placed,
+    )
+    replica = ReplicaState.ACTIVE if share.replication_type else None
+    instance = ShareInstance(
+        id=new_id(), share_id=share_id, progress="0%", replica_state=replica, **placed
+    )
+    transitions.birth(unit.session, share, instance, intent_id)
+    shares.add_metadata(unit.session, share_id, new.metadata)
+    unit.promise(
+        PlaceShare(hints=dict(new.scheduler_hints)),
+        destinations.SCHEDULER,
+        intent_id=intent_id,
+        resource_id=share_id,
+        share_id=share_id,
+        project_id=charge.project_id,
+        charge=charge,
+    )
+    return share_id
+
+
+_FLAGS = (
+    specs.SNAPSHOT,
+    specs.CREATE_FROM_SNAPSHOT,
+    specs.REVERT,
+    specs.MOUNT_SNAPSHOT,
+    specs.INHERIT_ACCESS,
+)

@@ -1,0 +1,123 @@
+"""The share daemon of one back end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from oslo_log import log as logging
+
+from fileshare.db import services
+from fileshare.db.services import Identity
+from fileshare.drivers import loader
+from fileshare.intents import destinations
+from fileshare.intents.consumer import Consumer
+from fileshare.intents.daemon import Daemon, Periodic
+from fileshare.intents.job import Backend
+from fileshare.intents.runtime import Runtime
+from fileshare.share.handlers import HANDLERS
+
+LOG = logging.getLogger(__name__)
+
+BINARY = "share"
+
+# Columns of a pool's report by the key that the field uses for it.
+_COLUMNS = {
+    "pool": "pool_name",
+    "allocated_gb": "allocated_capacity_gb",
+    "reserved_percentage": "reserved_percentage",
+    "reserved_snapshot_percentage": "reserved_snapshot_percentage",
+    "reserved_share_extend_percentage": "reserved_share_extend_percentage",
+    "max_over_subscription_ratio": "max_over_subscription_ratio",
+}
+_NUMBERS = {
+    "total_gb": "total_capacity_gb",
+    "free_gb": "free_capacity_gb",
+    "provisioned_gb": "provisioned_capacity_gb",
+}
+
+
+class ShareDaemon:
+    """Drives one back end: the driver is set up first, then work is taken.
+
+    Several daemons may drive the same back end; its name is ``host@section``, where *host* is
+    the section's ``backend_host`` or the node's.
+    """
+
+    def __init__(self, runtime: Runtime, section: str, process: str) -> None:
+        self.runtime = runtime
+        self.driver = loader.load(runtime.conf, section)
+        conf = runtime.conf[section]
+        self.zone = conf.backend_availability_zone or runtime.conf.storage_availability_zone
+        self.host = f"{conf.backend_host or runtime.conf.host}@{section}"
+        self._works = threading.Event()
+        self._stop = threading.Event()
+        self._starter: threading.Thread | None = None
+        identity = Identity(
+            binary=BINARY,
+            host=self.host,
+            topic=BINARY,
+            zone=self.zone,
+            node=runtime.conf.host,
+            process=process,
+        )
+        consumer = Consumer(
+            runtime,
+            HANDLERS,
+            [destinations.share(self.host)],
+            process,
+            Backend(self.host, self.driver),
+        )
+        report = Periodic("report pools", runtime.conf.periodic_interval, self.report)
+        self.daemon = Daemon(runtime, identity, consumer, [report], self._works.is_set)
+
+    def start(self) -> None:
+        """Set the driver up in the background, for as long as it takes, and then serve."""
+        self._starter = threading.Thread(
+            target=self._begin, name=f"{self.host}/start", daemon=True
+        )
+        self._starter.start()
+
+    def _begin(self) -> None:
+        if not loader.initialize(self.driver, self._stop, self._tell):
+            return
+        self._works.set()
+        self.daemon.start()
+        LOG.info("Back end %s is served", self.host)
+
+    def _tell(self, reason: str | None) -> None:
+        if reason is not None:
+            LOG.error("Back end %s is not served: %s", self.host, reason)
+
+    def report(self) -> None:
+        """Tell the schedulers what the pools have."""
+        started = time.monotonic()
+        reports = [columns(pool) for pool in loader.backend_report(self.driver, self.runtime.conf)]
+        self.runtime.sessions.run(
+            lambda session: services.report_pools(
+                session, self.host, self.zone, reports, time.monotonic() - started
+            )
+        )
+
+    def stop(self) -> None:
+        """Take no more work, finish what runs, and leave the back end serving its clients."""
+        self._stop.set()
+        if self._starter is not None:
+            self._starter.join()
+        if self._works.is_set():
+            self.daemon.stop()
+        self.driver.close()
+
+
+def columns(report: dict[str, Any]) -> dict[str, Any]:
+    """A driver's report as columns of the pool's row; the rest stays under its own keys."""
+    row = {column: report[key] for column, key in _COLUMNS.items() if report.get(key) is not None}
+    for column, key in _NUMBERS.items():
+        number = report.get(key)
+        row[column] = float(number) if isinstance(number, int | float) else None
+    thin = report.get("thin_provisioning", False)
+    row["thin"] = thin is True or (isinstance(thin, list | tuple) and True in thin)
+    taken = {*_COLUMNS.values(), *_NUMBERS.values()}
+    row["capabilities"] = {key: value for key, value in report.items() if key not in taken}
+    return row
