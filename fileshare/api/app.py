@@ -13,6 +13,7 @@ import webob.exc
 from fileshare import errors
 from fileshare.api import encoding, faults, pagination, policy
 from fileshare.api.microversions import Version, negotiate, span
+from fileshare.api.middleware.identity import OPERATION
 from fileshare.api.request import Request, rebased
 from fileshare.api.resource import Many, One, Operation, Page, Resource
 from fileshare.api.routing import Match, Router
@@ -65,6 +66,7 @@ class Application:
         try:
             payload = _payload(http)
             operation, action = choose(match, payload, version, _experimental(http))
+            http.environ[OPERATION] = f"{operation.id} at {version}"
             request = Request(
                 http, self.runtime, self.enforcer, version, operation, match.project_id
             )

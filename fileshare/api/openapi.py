@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import Any
+
+import orjson
 
 from fileshare.api.encoding import Json
 from fileshare.api.fields import ACTION, Field, present
@@ -191,3 +194,14 @@ def _answer(operation: Operation, version: Version) -> Json | None:
 def _object(key: str, schema: Json, also: str | None) -> Json:
     keys = [key, also] if also else [key]
     return {"type": "object", "properties": dict.fromkeys(keys, schema), "required": keys}
+
+
+def digest(found: Json) -> str:
+    """A fingerprint of what a document promises; prose does not count."""
+    return hashlib.sha256(orjson.dumps(_bones(found), option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _bones(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _bones(v) for k, v in value.items() if k not in {"summary", "description"}}
+    return [_bones(item) for item in value] if isinstance(value, list) else value

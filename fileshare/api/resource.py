@@ -177,7 +177,9 @@ class Resource:
     def put(self, path: str = "", **row: Any) -> Callable[[Decorated], Decorated]:
         return self.route("PUT", path, **row)
 
-    def delete(self, path: str = "", *, status: int = 202, **row: Any) -> Callable[..., Any]:
+    def delete(
+        self, path: str = "", *, status: int = 202, **row: Any
+    ) -> Callable[[Decorated], Decorated]:
         return self.route("DELETE", path, status=status, **row)
 
     def action(

@@ -118,6 +118,6 @@ class Root:
     def _answer(self, http: webob.Request, path: str) -> webob.Response:
         if path == "":
             return faults.moved(http.application_url + "/")
-        if path != "/" or http.method != "GET":
+        if path != "/":
             return faults.unrouted()
         return versions.choices(http.application_url, self.runtime.conf.osapi_share_base_URL)

@@ -16,6 +16,7 @@ WSGI = Callable[[Environ, StartResponse], Iterable[bytes]]
 IsAdmin = Callable[[Context], bool]
 
 CONTEXT = "fileshare.context"
+OPERATION = "fileshare.operation"  # what is served, for the log
 _IMPLIED = {"admin": ("member", "reader"), "member": ("reader",)}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fileshare.api import faults
-from fileshare.api.middleware.identity import CONTEXT, WSGI, Environ, StartResponse
+from fileshare.api.middleware.identity import CONTEXT, OPERATION, WSGI, Environ, StartResponse
 
 LOG = logging.getLogger(__name__)
 
@@ -37,9 +37,10 @@ class RequestLog:
         finally:
             ctx = environ.get(CONTEXT)
             LOG.info(
-                "%s %s by %s of %s: status %s, %s bytes, %.1f ms",
+                "%s %s (%s) by %s of %s: status %s, %s bytes, %.1f ms",
                 method,
                 path,
+                environ.get(OPERATION, "-"),
                 ctx.user_id if ctx else "-",
                 ctx.project_id if ctx else "-",
                 *told,

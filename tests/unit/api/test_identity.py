@@ -225,5 +225,5 @@ def test_the_log_has_no_token(ask, caplog):
     with caplog.at_level("INFO"):
         ask("GET", "/v2/toys?name=x", token="someone:a1")
     (line,) = [record.getMessage() for record in caplog.records if "ms" in record.getMessage()]
-    assert "GET /v2/toys by someone of a1: status 200" in line
+    assert "GET /v2/toys (toys.index at 2.0) by someone of a1: status 200" in line
     assert "someone:a1" not in caplog.text
