@@ -39,7 +39,7 @@ def create(job: Job[CreateShare]) -> Outcome:
         with job.driving(subject.ref.id) as driver:
             exports = driver.create(subject.ref)
     except errors.DriverError as error:
-        if error.transient:
+        if error.transient and job.intent.attempts < job.runtime.conf.intents.max_attempts:
             raise
         return _elsewhere(job, subject, error)
     finished = {"progress": "100%"}
@@ -63,7 +63,7 @@ def _elsewhere(job: Job[CreateShare], subject: Subject, error: errors.DriverErro
     failures = [*job.work.failures, f"{host}: {error.operator_text}"]
     nowhere = {"host": None}
     return HandOn(
-        PlaceShare(job.work.hints, attempted, failures),
+        PlaceShare(job.work.hints, attempted, failures, job.work.zone_id),
         destinations.SCHEDULER,
         Settlement(share=nowhere, instance={**nowhere, "claimed_gb": 0}),
         writes=[release],
