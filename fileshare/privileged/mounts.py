@@ -6,6 +6,7 @@ unmount.  Failures are ``ProcessExecutionError`` or ``OSError``.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from pathlib import Path
@@ -16,6 +17,9 @@ from fileshare.privileged import privileged
 
 BUSY_TRIES = 20
 BUSY_PAUSE = 0.05
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
 
 
 def is_mounted(path: str) -> bool:
@@ -113,3 +117,13 @@ def remove_tree(path: str) -> None:
 def rename(source: str, target: str) -> None:
     """Give a file or directory another name within its file system."""
     os.rename(source, target)  # noqa: PTH104
+
+
+@privileged
+def exchange(one: str, other: str) -> None:
+    """Let two files or directories change places, at once (the kernel's ``RENAME_EXCHANGE``)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    names = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
+    if libc.renameat2(*names, _RENAME_EXCHANGE):
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code), one)

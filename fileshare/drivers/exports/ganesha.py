@@ -130,6 +130,11 @@ class GaneshaExports:
             self._take_away(old)
 
     @_served
+    def hide(self, key: str) -> None:
+        """Let Ganesha forget an export for now: its clients are cut off until :meth:`ensure`."""
+        self._bus.remove(self._must(key).id)
+
+    @_served
     def ensure(self, key: str) -> None:
         """Bring back an export, or clients of it, that Ganesha has lost."""
         export = self._must(key)
@@ -152,7 +157,9 @@ class GaneshaExports:
         return self._file(key).exists()
 
     def keys(self) -> set[str]:
-        """Keys of all exports."""
+        """Keys of all exports; none before the first :meth:`setup`."""
+        if not self._directory.exists():
+            return set()
         with os.scandir(self._directory) as entries:
             return {entry.name[:-5] for entry in entries if entry.name.endswith(".conf")}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from oslo_concurrency import processutils
@@ -74,16 +74,14 @@ class LocalDriver(base.Driver, base.Resizable):
         if not is_root():
             text = "The local driver mounts, sets quotas and starts NFS-Ganesha: run it as root."
             raise errors.PrivilegeMissing(operator_text=text)
-        with _told("set up"):
+        with told("set up"):
             self._state.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
             with lock_file(self._state / "setup.lock"):
                 self._make_pool()
                 self._know_pool()
                 self._volumes = self._choose_volumes()
                 self._volumes.setup()
-                for id in self.instances():
-                    if self._volumes.exists(id):
-                        self._volumes.open(id)
+                self._open_all()
                 (self._state / "ganesha").mkdir(mode=PRIVATE, exist_ok=True)
                 self.exports.setup()
 
@@ -127,14 +125,14 @@ class LocalDriver(base.Driver, base.Resizable):
         if share.protocol.upper() != "NFS":
             text = f"Protocol {share.protocol} is not offered."
             raise errors.DriverError(text)
-        with _told(f"create share {share.id}"):
+        with told(f"create share {share.id}"):
             record = self._begin(share)
             self._volumes.create(share.id, record["size"])
             return self._publish(share)
 
     def delete(self, share: ShareRef) -> None:
         """Export, volume and, last, the record."""
-        with _told(f"delete share {share.id}"):
+        with told(f"delete share {share.id}"):
             checked_id(share.id)
             self.exports.remove(share.id)
             self._volumes.delete(share.id)
@@ -142,7 +140,7 @@ class LocalDriver(base.Driver, base.Resizable):
 
     def ensure(self, share: ShareRef) -> list[Export]:
         """Mount and export again what was lost."""
-        with _told(f"ensure share {share.id}"):
+        with told(f"ensure share {share.id}"):
             self._must(share.id)
             exports = self._publish(share)
             self.exports.ensure(share.id)
@@ -150,21 +148,13 @@ class LocalDriver(base.Driver, base.Resizable):
 
     def apply_access(self, share: ShareRef, change: AccessChange) -> AccessResult:
         """Rules of addresses and networks; a narrower one wins over a wider one."""
-        with _told(f"apply access to share {share.id}"):
+        with told(f"apply access to share {share.id}"):
             self._must(share.id)
-            clients: dict[str, str] = {}
-            results: dict[str, RuleResult] = {}
-            for rule in change.rules:
-                try:
-                    to, level = _client(rule)
-                except errors.InvalidAccess as error:
-                    results[rule.id] = RuleResult(error=error.user_text)
-                else:
-                    clients[to] = max(level, clients.get(to, level))  # rw > ro
             if share.id not in self.exports:
                 self._publish(share)
+            clients, result = clients_of_rules(change.rules)
             self.exports.allow(share.id, clients.items())
-            return AccessResult(results)
+            return result
 
     def instances(self) -> dict[str, int]:
         """What the records say."""
@@ -173,14 +163,14 @@ class LocalDriver(base.Driver, base.Resizable):
 
     def extend(self, share: ShareRef, size: int) -> None:
         """Set the limit, then the record."""
-        with _told(f"extend share {share.id}"):
+        with told(f"extend share {share.id}"):
             record = self._must(share.id)
             self._volumes.resize(share.id, size)
             self._keep(share.id, {**record, "size": size})
 
     def shrink(self, share: ShareRef, size: int) -> None:
         """Set the limit, unless the share holds more."""
-        with _told(f"shrink share {share.id}"):
+        with told(f"shrink share {share.id}"):
             record = self._must(share.id)
             used = self._volumes.used(share.id)
             if used > size * GIB:
@@ -209,10 +199,19 @@ class LocalDriver(base.Driver, base.Resizable):
         """Mount and export a volume that is there."""
         path = self._volumes.open(share.id)
         self.exports.put(share.id, str(path), f"/{share.id}")
+        return self._locations(share.id)
+
+    def _locations(self, id: str) -> list[Export]:
         return [
-            Export(f"{address}:/{share.id}", preferred=not index)
+            Export(f"{address}:/{id}", preferred=not index)
             for index, address in enumerate(self._addresses)
         ]
+
+    def _open_all(self) -> None:
+        """Mount what is exported, before Ganesha starts."""
+        for id in self.instances():
+            if self._volumes.exists(id):
+                self._volumes.open(id)
 
     def _must(self, id: str) -> Record:
         """The record of a share whose volume is there; raises DriverError for any other."""
@@ -272,6 +271,23 @@ class LocalDriver(base.Driver, base.Resizable):
             raise errors.BadConfiguration(operator_text=text)
 
 
+def clients_of_rules(rules: Iterable[AccessRule]) -> tuple[dict[str, str], AccessResult]:
+    """The clients that *rules* make, and an error for each rule that is none.
+
+    Of two rules for the same client the one that lets it write counts.
+    """
+    clients: dict[str, str] = {}
+    results: dict[str, RuleResult] = {}
+    for rule in rules:
+        try:
+            to, level = _client(rule)
+        except errors.InvalidAccess as error:
+            results[rule.id] = RuleResult(error=error.user_text)
+        else:
+            clients[to] = max(level, clients.get(to, level))  # «rw» is the larger text
+    return clients, AccessResult(results)
+
+
 def _client(rule: AccessRule) -> Client:
     """The rule as a client of an export; raises InvalidAccess."""
     if rule.type != "ip":
@@ -282,7 +298,7 @@ def _client(rule: AccessRule) -> Client:
 
 
 @contextlib.contextmanager
-def _told(what: str) -> Iterator[None]:
+def told(what: str) -> Iterator[None]:
     """Failures of commands and of the file system, as the contract wants them."""
     try:
         yield

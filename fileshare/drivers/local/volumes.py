@@ -138,10 +138,7 @@ class Subvolumes(Volumes):
 
     def open(self, id: str) -> Path:
         """A bind mount."""
-        point = self._mount_point(id)
-        mounts.make_directory(str(point), 0o711)
-        mounts.bind(str(self.source(id)), str(point))
-        return point / DATA
+        return self._open(id, self.source(id))
 
     def close(self, id: str) -> None:
         """Unmount."""
@@ -156,6 +153,53 @@ class Subvolumes(Volumes):
     def used(self, id: str) -> int:
         """What the quota group counts."""
         return btrfs.used(str(self.source(id)))
+
+    def snapshot(self, id: str) -> Path:
+        """Where the snapshot *id* is kept."""
+        return self.top / "snapshots" / checked_id(id)
+
+    def has_snapshot(self, id: str) -> bool:
+        """Whether the snapshot is there."""
+        return btrfs.is_subvolume(str(self.snapshot(id)))
+
+    def take(self, id: str, snapshot_id: str) -> None:
+        """Keep what the volume holds now."""
+        if not self.has_snapshot(snapshot_id):
+            source, target = str(self.source(id)), str(self.snapshot(snapshot_id))
+            btrfs.snapshot(source, target, read_only=True)
+
+    def drop(self, snapshot_id: str) -> None:
+        """Remove a snapshot; one that is not there is fine."""
+        self.close(snapshot_id)
+        btrfs.delete_subvolume(str(self.snapshot(snapshot_id)), str(self.top))
+
+    def open_snapshot(self, snapshot_id: str) -> Path:
+        """As :meth:`open`."""
+        return self._open(snapshot_id, self.snapshot(snapshot_id))
+
+    def clone(self, id: str, size: int, snapshot_id: str) -> None:
+        """A volume that begins with what the snapshot holds, made once."""
+        if not btrfs.is_subvolume(str(self.source(id))):
+            source, target = str(self.snapshot(snapshot_id)), str(self.source(id))
+            btrfs.snapshot(source, target, read_only=False)
+        self.resize(id, size)
+
+    def revert(self, id: str, size: int, snapshot_id: str) -> None:
+        """Exchange the volume, closed before, for a copy of the snapshot, all at once."""
+        other = str(self.top / "volumes" / f"{checked_id(id)}.revert")
+        btrfs.delete_subvolume(other, str(self.top))
+        btrfs.snapshot(str(self.snapshot(snapshot_id)), other, read_only=False)
+        self.close(id)
+        mounts.exchange(other, str(self.source(id)))
+        self.resize(id, size)
+        btrfs.delete_subvolume(other, str(self.top))
+
+    def _open(self, id: str, source: Path) -> Path:
+        point = self._mount_point(id)
+        if not mounts.is_mounted(str(point)):
+            mounts.make_directory(str(point), PRIVATE)
+            mounts.bind(str(source), str(point))
+        return point / DATA
 
     def _mount_point(self, id: str) -> Path:
         return self._mount_points / checked_id(id)

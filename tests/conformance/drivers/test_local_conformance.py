@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from fileshare.drivers import base
-from fileshare.drivers.conformance import AccessSuite, Enforced, ResizableSuite, SharesSuite
+from fileshare.drivers.conformance import (
+    AccessSuite,
+    CloneFromSnapshotSuite,
+    Enforced,
+    MountableSnapshotsSuite,
+    ResizableSuite,
+    RevertibleSuite,
+    SharesSuite,
+    SnapshotsSuite,
+)
 from tests.fixtures.backends import started
 from tests.fixtures.local_backends import local_backend, needs_local_driver  # noqa: F401
 
@@ -27,6 +36,9 @@ class LocalHooks:
 
     def enforced(self, driver, share) -> Enforced:
         return driver.exports.enforced(share.id)
+
+    def snapshot_enforced(self, driver, snapshot) -> Enforced:
+        return driver.exports.enforced(snapshot.id)
 
     def data(self, driver, share) -> Path:
         return driver._volumes.source(share.id) / "data"
@@ -51,3 +63,17 @@ class TestLocalDriverOnBtrfs(LocalHooks, SharesSuite, AccessSuite, ResizableSuit
 class TestLocalDriverOnDirectories(LocalHooks, SharesSuite, AccessSuite, ResizableSuite):
     def configure(self, local_backend, tmp_path_factory):  # noqa: F811
         return local_backend(local_share_path=str(tmp_path_factory.mktemp("shares")))
+
+
+class TestBtrfsDriver(
+    LocalHooks,
+    SharesSuite,
+    AccessSuite,
+    ResizableSuite,
+    SnapshotsSuite,
+    CloneFromSnapshotSuite,
+    RevertibleSuite,
+    MountableSnapshotsSuite,
+):
+    def configure(self, local_backend, _):  # noqa: F811
+        return local_backend(local_share_size=8, share_driver="local_btrfs")
