@@ -35,6 +35,13 @@ def listening(port: int) -> bool:
         return probe.connect_ex((HOST, port)) == 0
 
 
+def check_port(port: int, option: str) -> None:
+    """Raise PortTaken where something listens on a port that we want."""
+    if listening(port):
+        message = f"something else listens on {HOST}:{port}; choose another port with {option}"
+        raise PortTaken(message)
+
+
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """One stack: its directory, its ports, its back ends."""
@@ -85,10 +92,8 @@ class Settings:
 
     def check_ports(self) -> None:
         """Refuse to start where somebody else serves already."""
-        for port, option in ((self.api_port, "--port"), (self.keystone_port, "--keystone-port")):
-            if listening(port):
-                message = f"something else listens on {HOST}:{port}; choose with {option}"
-                raise PortTaken(message)
+        check_port(self.api_port, "--port")
+        check_port(self.keystone_port, "--keystone-port")
 
 
 def write_fileshare(settings: Settings, database: str, messages: str, cache: str) -> None:
