@@ -67,8 +67,13 @@ def test_the_logging_sample_is_one(tmp_path):
     text = (ETC / "logging.conf.sample").read_text()
     sample.write_text(text.replace("/var/log/fileshare", str(tmp_path)))
     program = (
-        "import logging, logging.config, sys\n"
-        "logging.config.fileConfig(sys.argv[1])\n"
+        "import logging, sys\n"
+        "from oslo_config import cfg\n"
+        "from oslo_log import log\n"
+        "conf = cfg.ConfigOpts()\n"
+        "log.register_options(conf)\n"
+        "conf(['--log-config-append', sys.argv[1]])\n"
+        "log.setup(conf, 'fileshare')\n"
         "logging.getLogger('fileshare.share').info('a share')\n"
         "logging.getLogger('sqlalchemy.engine').info('a statement')\n"
     )
