@@ -6,14 +6,14 @@ from fileshare.cmd import concurrency
 
 concurrency.initialise()
 
-import os  # noqa: E402
-from typing import Any  # noqa: E402
+import os
+from typing import Any
 
-from gunicorn.app.base import BaseApplication  # noqa: E402
-from oslo_config import cfg  # noqa: E402
+from gunicorn.app.base import BaseApplication
+from oslo_config import cfg
 
-from fileshare.api import wsgi  # noqa: E402
-from fileshare.cmd import bootstrap  # noqa: E402
+from fileshare.api import wsgi
+from fileshare.cmd import bootstrap
 
 _BACKLOG = 2048
 

@@ -22,8 +22,9 @@ from fileshare.rpc.doorbell import MessagingDoorbell
 LOG = logging.getLogger(__name__)
 
 _QUIET = (
+    "alembic.runtime.plugins=WARNING",
     "amqp=WARNING",
-    "kombu=WARNING",
+    "kombu=ERROR",
     "oslo.messaging=INFO",
     "oslo_messaging=INFO",
     "oslo.privsep=INFO",
@@ -40,6 +41,7 @@ def configure(program: str, args: Sequence[str] | None = None) -> cfg.ConfigOpts
     logging.register_options(conf)
     logging.set_defaults(default_log_levels=[*_QUIET])
     options.register_all(conf)
+    transport.register(conf)
     conf(
         args=sys.argv[1:] if args is None else list(args),
         project="fileshare",

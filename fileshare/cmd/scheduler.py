@@ -6,8 +6,8 @@ from fileshare.cmd import concurrency
 
 concurrency.initialise()
 
-from fileshare.cmd import bootstrap, daemons  # noqa: E402
-from fileshare.scheduler import service  # noqa: E402
+from fileshare.cmd import bootstrap, daemons
+from fileshare.scheduler import service
 
 
 def main() -> None:

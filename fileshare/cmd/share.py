@@ -6,11 +6,11 @@ from fileshare.cmd import concurrency
 
 concurrency.initialise()
 
-import functools  # noqa: E402
+import functools
 
-from fileshare.cmd import bootstrap, daemons  # noqa: E402
-from fileshare.intents.runtime import Runtime  # noqa: E402
-from fileshare.share.service import ShareDaemon  # noqa: E402
+from fileshare.cmd import bootstrap, daemons
+from fileshare.intents.runtime import Runtime
+from fileshare.share.service import ShareDaemon
 
 
 def _make(runtime: Runtime, process: str, section: str) -> ShareDaemon:

@@ -6,24 +6,24 @@ from fileshare.cmd import concurrency
 
 concurrency.initialise()
 
-import pathlib  # noqa: E402
-import signal  # noqa: E402
-import sys  # noqa: E402
-import threading  # noqa: E402
+import pathlib
+import signal
+import sys
+import threading
 
-import waitress  # noqa: E402
-from oslo_config import cfg  # noqa: E402
-from oslo_log import log as logging  # noqa: E402
+import waitress
+from oslo_config import cfg
+from oslo_log import log as logging
 
-from fileshare.api import wsgi  # noqa: E402
-from fileshare.api.middleware import tokens  # noqa: E402
-from fileshare.cmd import bootstrap  # noqa: E402
-from fileshare.cmd.daemons import Startable  # noqa: E402
-from fileshare.data import service as data  # noqa: E402
-from fileshare.db import migration  # noqa: E402
-from fileshare.intents.runtime import Runtime  # noqa: E402
-from fileshare.scheduler import service as scheduler  # noqa: E402
-from fileshare.share.service import ShareDaemon  # noqa: E402
+from fileshare.api import wsgi
+from fileshare.api.middleware import tokens
+from fileshare.cmd import bootstrap
+from fileshare.cmd.daemons import Startable
+from fileshare.data import service as data
+from fileshare.db import migration
+from fileshare.intents.runtime import Runtime
+from fileshare.scheduler import service as scheduler
+from fileshare.share.service import ShareDaemon
 
 LOG = logging.getLogger(__name__)
 
@@ -32,10 +32,7 @@ PROJECT = "5fa1e5a4-0000-4000-8000-000000000001"
 
 
 def _set_defaults(conf: cfg.ConfigOpts) -> None:
-    state = pathlib.Path(conf.state_path)
-    state.mkdir(parents=True, exist_ok=True)
-    conf.set_default("connection", f"sqlite:///{state}/fileshare.db", group="database")
-    conf.set_default("transport_url", "kombu+memory:///")
+    pathlib.Path(conf.state_path).mkdir(parents=True, exist_ok=True)
     conf.set_default("auth_strategy", "tokens")
     conf.set_default("osapi_share_listen", "127.0.0.1")
 

@@ -10,10 +10,10 @@ from fileshare.cmd import concurrency
 
 concurrency.initialise()
 
-import os  # noqa: E402
+import os
 
-from fileshare.api import wsgi  # noqa: E402
-from fileshare.cmd import bootstrap  # noqa: E402
+from fileshare.api import wsgi
+from fileshare.cmd import bootstrap
 
 _FILE = os.environ.get("FILESHARE_CONFIG")
 

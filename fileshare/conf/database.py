@@ -10,4 +10,10 @@ OPTS: list[cfg.Opt] = []  # oslo.db lists its own
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    oslo_db.set_defaults(conf, max_pool_size=20, max_overflow=20)
+    # A node by itself needs no server.
+    oslo_db.set_defaults(
+        conf,
+        connection="sqlite:///$state_path/fileshare.db",
+        max_pool_size=20,
+        max_overflow=20,
+    )

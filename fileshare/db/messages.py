@@ -85,6 +85,15 @@ def get(session: Session, scope: Scope, message_id: str) -> Message:
     return message
 
 
+def about(session: Session, resource_id: str) -> Sequence[Message]:
+    """What was told of a resource, oldest first."""
+    return session.scalars(
+        sa.select(Message)
+        .where(Message.resource_id == resource_id)
+        .order_by(Message.created_at, Message.id)
+    ).all()
+
+
 def delete(session: Session, scope: Scope, message_id: str) -> None:
     """Remove one message; raises NotFound."""
     mine = sa.delete(Message).where(Message.id == message_id, scope.clause(Message.project_id))

@@ -7,6 +7,7 @@ from typing import Any
 
 import oslo_messaging
 from oslo_config import cfg
+from oslo_messaging import opts as messaging_options
 
 from fileshare.context import Context
 
@@ -19,6 +20,16 @@ class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
 
     def deserialize_context(self, context: dict[str, Any]) -> Context:
         return Context.load(context)
+
+
+def register(conf: cfg.ConfigOpts) -> None:
+    """Make the general options of oslo.messaging (``transport_url`` …) known to *conf*."""
+    for group, opts in messaging_options.list_opts():
+        if group is None:
+            conf.register_opts(opts)
+    # Messages stay within the process until a broker is named; between processes, work is then
+    # found by polling.
+    conf.set_default("transport_url", "kombu+memory://localhost/")
 
 
 def make(conf: cfg.ConfigOpts) -> Any:
