@@ -16,7 +16,7 @@ from fileshare.api.microversions import Version, negotiate, span
 from fileshare.api.middleware.identity import OPERATION
 from fileshare.api.request import Request, rebased
 from fileshare.api.resource import Many, One, Operation, Page, Resource
-from fileshare.api.routing import Match, Router
+from fileshare.api.routing import Match, Router, choose
 from fileshare.api.shapes import boolean
 
 LOG = logging.getLogger(__name__)
@@ -148,46 +148,6 @@ class Application:
                 LOG.warning("The answer of %s at %s: %s", operation.id, where, fault.message)
                 if self._checked == "error":
                     raise ValueError(f"{operation.id}: {where}: {fault.message}")
-
-
-def choose(
-    match: Match, payload: object, version: Version, experimental: bool
-) -> tuple[Operation, str | None]:
-    """The operation of a match that is served at this version, and the action of the body.
-
-    Raises RouteNotFound, or NoSuchAction and MalformedBody for bodies that name no action.
-    """
-    if match.plain:
-        if match.has_actions:
-            raise errors.NoSuchAction(action=match.plain)
-        raise (
-            errors.RouteNotFound
-            if payload is None
-            else errors.MalformedBody(reason="no body is expected")
-        )
-    candidates, action = match.operations, None
-    if any(operation.actions for operation in candidates):
-        candidates, action = _with_action(candidates, payload, version)
-    for operation in candidates:
-        if version not in operation.span:
-            continue
-        if experimental or not any(version in tried for tried in operation.experimental):
-            return operation, action
-    raise errors.RouteNotFound
-
-
-def _with_action(
-    candidates: Sequence[Operation], payload: object, version: Version
-) -> tuple[tuple[Operation, ...], str]:
-    if payload is None:
-        raise errors.NoSuchAction(action="none")
-    if not isinstance(payload, dict) or len(payload) != 1:
-        raise errors.MalformedBody(reason="an action is an object with one key")
-    (action,) = payload
-    known = [(op, served) for op in candidates for name, served in op.actions if name == action]
-    if not known:
-        raise errors.NoSuchAction(action=action)
-    return tuple(op for op, served in known if version in served), action
 
 
 def _check_project(request: Request) -> None:

@@ -7,11 +7,13 @@ compared with a handful of patterns and not with all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import routes
 
+from fileshare import errors
+from fileshare.api.microversions import Version
 from fileshare.api.resource import Operation, Resource, check
 
 ROOT = "/v2/"
@@ -129,3 +131,43 @@ def _mapper() -> routes.Mapper:
 
 def _is_generic(match: Match) -> bool:
     return not match.operations or _GENERIC.fullmatch(match.operations[0].path) is not None
+
+
+def choose(
+    match: Match, payload: object, version: Version, experimental: bool
+) -> tuple[Operation, str | None]:
+    """The operation of a match that is served at this version, and the action of the body.
+
+    Raises RouteNotFound, or NoSuchAction and MalformedBody for bodies that name no action.
+    """
+    if match.plain:
+        if match.has_actions:
+            raise errors.NoSuchAction(action=match.plain)
+        raise (
+            errors.RouteNotFound
+            if payload is None
+            else errors.MalformedBody(reason="no body is expected")
+        )
+    candidates, action = match.operations, None
+    if any(operation.actions for operation in candidates):
+        candidates, action = _with_action(candidates, payload, version)
+    for operation in candidates:
+        if version not in operation.span:
+            continue
+        if experimental or not any(version in tried for tried in operation.experimental):
+            return operation, action
+    raise errors.RouteNotFound
+
+
+def _with_action(
+    candidates: Sequence[Operation], payload: object, version: Version
+) -> tuple[tuple[Operation, ...], str]:
+    if payload is None:
+        raise errors.NoSuchAction(action="none")
+    if not isinstance(payload, dict) or len(payload) != 1:
+        raise errors.MalformedBody(reason="an action is an object with one key")
+    (action,) = payload
+    known = [(op, served) for op in candidates for name, served in op.actions if name == action]
+    if not known:
+        raise errors.NoSuchAction(action=action)
+    return tuple(op for op, served in known if version in served), action
