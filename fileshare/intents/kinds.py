@@ -40,8 +40,7 @@ class Work:
 class PlaceShare(Work):
     """Choose a pool for a new share.
 
-    *attempted* are pools whose back end failed to make it, *failures* what each said, *zone_id*
-    the zone that was asked for before the first of them was chosen;
+    *attempted* are pools whose back end failed to make it, *failures* what each said;
     *waited_since* is when the first look found no reports at all (seconds since the epoch).
     """
 
@@ -49,7 +48,6 @@ class PlaceShare(Work):
     hints: Mapping[str, str] = dataclasses.field(default_factory=dict)
     attempted: list[str] = dataclasses.field(default_factory=list)
     failures: list[str] = dataclasses.field(default_factory=list)
-    zone_id: str | None = None
     waited_since: float | None = None
 
 
@@ -57,7 +55,8 @@ class PlaceShare(Work):
 class CreateShare(Work):
     """Make the share on the back end that was chosen for it.
 
-    The fields are those of the next :class:`PlaceShare`, should this back end fail.
+    *zone_id* is the zone that was asked for, should another pool have to be found; the other
+    fields are those of the next :class:`PlaceShare`.
     """
 
     kind, event = "share.create", "share.create"

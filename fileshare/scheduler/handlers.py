@@ -100,8 +100,7 @@ class Placement:
     ) -> tuple[Placed, PlacementRequest, list[PoolState]]:
         placed = requests.read(session, share_id)
         request = requests.of_new(placed, work.hints, session)
-        zone_id = work.zone_id if work.attempted else request.zone_id
-        request = dataclasses.replace(request, attempted=tuple(work.attempted), zone_id=zone_id)
+        request = dataclasses.replace(request, attempted=tuple(work.attempted))
         states = self._states(session, with_disabled=request.only_host is not None)
         # An operator may try a pool of a disabled service; nobody gets another one of them.
         usable = [pool for pool in states if pool.is_enabled or pool.host == request.only_host]

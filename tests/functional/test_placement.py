@@ -102,6 +102,7 @@ def test_a_share_that_nobody_can_make_ends_in_error_and_frees_all(program):
         tell(program, name, "create")
     share_id = program.new_share()
     assert program.show(share_id)["status"] == "error"
+    assert program.show(share_id)["availability_zone"] is None
     (message,) = program.messages(share_id)
     assert (message.action_id, message.detail_id) == ("001", "011")
     assert pools(program) == {ALPHA: 0, BETA: 0}

@@ -61,9 +61,9 @@ def _elsewhere(job: Job[CreateShare], subject: Subject, error: errors.DriverErro
     LOG.warning("Share %s could not be made on %s: %s", job.resource_id, host, error.operator_text)
     _clean_up(job, subject)
     failures = [*job.work.failures, f"{host}: {error.operator_text}"]
-    nowhere = {"host": None}
+    nowhere = {"host": None, "availability_zone_id": job.work.zone_id}
     return HandOn(
-        PlaceShare(job.work.hints, attempted, failures, job.work.zone_id),
+        PlaceShare(job.work.hints, attempted, failures),
         destinations.SCHEDULER,
         Settlement(share=nowhere, instance={**nowhere, "claimed_gb": 0}),
         writes=[release],

@@ -171,37 +171,36 @@ def test_back_ends_that_are_all_down_are_waited_for(cloud):
     assert cloud.intent(intent_id).state == IntentState.OPEN
 
 
-def test_another_pool_is_tried_in_the_zone_that_was_asked_for(cloud):
-    for host, zone in ((ALPHA, "one"), (BETA, "two")):
-        cloud.backend(host, zone)
-        cloud.report(host, zone)
+def test_another_pool_is_tried(cloud):
+    for host in (ALPHA, BETA):
+        cloud.backend(host)
+        cloud.report(host)
     scheduler = cloud.scheduler()
-    intent_id = cloud.share(PlaceShare())
+    work = PlaceShare(attempted=[f"{ALPHA}#gold"], failures=["it is broken"])
+    intent_id = cloud.share(work)
     scheduler.perform(intent_id)
-    first = cloud.instance(intent_id).host
-    failed = CreateShare.load(cloud.intent(intent_id).payload)
-    again = PlaceShare(
-        **{**dataclasses.asdict(failed), "attempted": [first], "failures": ["it is broken"]}
-    )
-    cloud.execute(
-        sa.update(models.Intent).values(
-            kind=again.kind, payload=again.dump(), destination="scheduler"
-        )
-    )
-    scheduler.perform(intent_id)
-    second = cloud.instance(intent_id).host
-    assert {first, second} == {f"{ALPHA}#gold", f"{BETA}#gold"}
-    assert [trace["chosen"] for trace in cloud.intent(intent_id).trace] == [first, second]
-    last = dataclasses.replace(again, attempted=[first, second])
-    cloud.execute(
-        sa.update(models.Intent).values(
-            kind=last.kind, payload=last.dump(), destination="scheduler"
-        )
-    )
+    assert cloud.instance(intent_id).host == f"{BETA}#gold"
+    handed = CreateShare.load(cloud.intent(intent_id).payload)
+    assert (handed.attempted, handed.failures) == (work.attempted, work.failures)
+    intent_id = cloud.share(dataclasses.replace(work, attempted=[f"{ALPHA}#gold", f"{BETA}#gold"]))
     scheduler.perform(intent_id)
     assert cloud.intent(intent_id).state == IntentState.FAILED
     assert cloud.intent(intent_id).trace[-1]["failures"] == ["it is broken"]
     assert cloud.messages() == [("001", "011")]
+
+
+def test_the_back_end_is_told_which_zone_was_asked_for(cloud):
+    for host, zone in ((ALPHA, "one"), (BETA, "two")):
+        cloud.backend(host, zone)
+        cloud.report(host, zone)
+    wanted = cloud.pool(f"{BETA}#gold").availability_zone_id
+    asked, free = cloud.share(PlaceShare(), availability_zone_id=wanted), cloud.share(PlaceShare())
+    for intent_id in (asked, free):
+        cloud.scheduler().perform(intent_id)
+    assert cloud.instance(asked).host == f"{BETA}#gold"
+    assert cloud.intent(asked).payload["zone_id"] == wanted
+    assert cloud.intent(free).payload["zone_id"] is None
+    assert cloud.share_of(free).availability_zone_id is not None
 
 
 def test_attempts_have_an_end(cloud):
