@@ -8,7 +8,7 @@ import re
 from fileshare import errors
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-_PATH = re.compile(r"(/[A-Za-z0-9_+@=:,-][A-Za-z0-9_.+@=:,-]*)+")
+_PATH = re.compile(r"(/(?!\.{1,2}(?:/|$))[A-Za-z0-9_.+@=:,-]+)+")
 
 LONGEST_PATH = 1024
 

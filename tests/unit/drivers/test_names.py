@@ -74,5 +74,6 @@ def test_paths_that_are_refused(path):
         names.checked_path(path)
 
 
-def test_a_plain_path_is_taken():
-    assert names.checked_path("/srv/share_1/a.b-c@d") == "/srv/share_1/a.b-c@d"
+@pytest.mark.parametrize("path", ["/srv/share_1/a.b-c@d", "/srv/.state/pool", "/srv/a..b"])
+def test_a_plain_path_is_taken(path):
+    assert names.checked_path(path) == path
