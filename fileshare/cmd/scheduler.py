@@ -6,10 +6,18 @@ from fileshare.cmd import concurrency
 
 concurrency.initialise()
 
+import sys
+
 from fileshare.cmd import bootstrap, daemons
-from fileshare.scheduler import service
+from fileshare.scheduler import pipeline, service
 
 
 def main() -> None:
     """Run the scheduler daemon until a signal ends it."""
-    daemons.run(bootstrap.configure("fileshare-scheduler"), [service.make])
+    conf = bootstrap.configure("fileshare-scheduler")
+    try:
+        # Here and not in the child only, which its parent would start again for ever.
+        pipeline.check(conf)
+    except pipeline.UnknownPluginError as error:
+        sys.exit(f"fileshare-scheduler: {error}")
+    daemons.run(conf, [service.make])

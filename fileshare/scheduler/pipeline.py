@@ -136,6 +136,13 @@ def extension(conf: cfg.ConfigOpts) -> Pipeline:
     return Pipeline(filters=_filters(conf.scheduler_default_extend_filters))
 
 
+def check(conf: cfg.ConfigOpts) -> None:
+    """Raise UnknownPluginError for a name in any option that nothing provides."""
+    placement(conf)
+    extension(conf)
+    _filters(conf.scheduler_default_share_group_filters)
+
+
 def _filters(names: Sequence[str]) -> tuple[tuple[str, Filter], ...]:
     return load(FILTERS, names, Filter)
 

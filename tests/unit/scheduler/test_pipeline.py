@@ -68,6 +68,13 @@ def test_unknown_extend_filters_are_found_at_start():
         pipeline.extension(configured(scheduler_default_extend_filters=["CapacityWeigher"]))
 
 
+def test_all_options_are_checked_at_start():
+    pipeline.check(configured())
+    for option in ("filters", "extend_filters", "share_group_filters", "weighers"):
+        with pytest.raises(pipeline.UnknownPluginError, match="Nothing is none of"):
+            pipeline.check(configured(**{f"scheduler_default_{option}": ["Nothing"]}))
+
+
 def test_the_best_pool_is_chosen_and_explained():
     pools = [
         pool("n@a#small", free=1.0),
