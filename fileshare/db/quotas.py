@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from oslo_log import log as logging
 
 from fileshare import errors
 from fileshare.db.models import Intent, QuotaLimit, QuotaUsage, Share
-from fileshare.db.session import Session, count
+from fileshare.db.session import Session, count, swap
 from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.quotas import PROJECT, UNLIMITED, Charge, share_amounts
 from fileshare.domain.statuses import IntentState
@@ -20,6 +21,8 @@ from fileshare.domain.statuses import IntentState
 LOG = logging.getLogger(__name__)
 
 DEFAULT_CLASS = "default"
+
+Row = tuple[str, str, int]  # scope, resource, and an amount or what is used
 
 # The names that clients of the peer find in the text of a refusal.
 _EXCEPTIONS = {
@@ -77,17 +80,23 @@ def account(
 
 
 def charge(session: Session, wanted: Charge, defaults: Mapping[str, int]) -> Account:
-    """Book *wanted* in one statement; raises OverQuota where one of its rows is full.
+    """Book *wanted*; raises OverQuota where one of its rows is full.
 
-    The transaction must not be committed after OverQuota.
+    The rows are booked first and looked at afterwards: from the booking to the end of the
+    transaction nobody else books them or changes their limits (see :func:`hold`).  So the
+    transaction must not be committed after OverQuota.
     """
     rows = list(wanted.rows())
+    if rows:
+        _open_rows(session, wanted.project_id, rows)
+        if count(session, _booking(wanted.project_id, rows)) != len(rows):
+            # Rows go away with their share type only.
+            raise errors.NotFound(resource="Share type", id=wanted.share_type_id)
     books = account(session, wanted.project_id, wanted.scopes(), defaults)
-    missing = [(scope, name) for scope, name, _ in rows if (scope, name) not in books.used]
-    if missing:
-        _open_rows(session, wanted.project_id, missing)
-    if rows and count(session, _booking(wanted.project_id, rows, books)) != len(rows):
-        raise _explain(session, wanted, books)
+    for scope, name, amount in rows:
+        limit, used = books.limit(scope, name), books.used[scope, name]
+        if amount > 0 and limit != UNLIMITED and used > limit:
+            raise _over(name, amount, used - amount, limit)
     return books
 
 
@@ -96,8 +105,8 @@ def refund(session: Session, booked: Charge | None) -> None:
     if not booked:
         return
     rows = list(booked.reversed().rows())
-    if count(session, _booking(booked.project_id, rows, Account({}, {}))) != len(rows):
-        # A row that was purged with its user or type; the project's own is always there.
+    if count(session, _booking(booked.project_id, rows)) != len(rows):
+        # A row that was purged with its type; the project's own is always there.
         LOG.error("Not all of %s could be given back", booked)
 
 
@@ -109,56 +118,55 @@ def check_size(books: Account, scopes: Iterable[str], size: int) -> None:
             raise _over("per_share_gigabytes", size, 0, limit)
 
 
-def _booking(project_id: str, rows: list[tuple[str, str, int]], books: Account) -> sa.Update:
+def _booking(project_id: str, rows: Sequence[Row]) -> sa.Update:
     amounts = {name: amount for _, name, amount in rows}
     return (
         sa.update(QuotaUsage)
-        .where(
-            QuotaUsage.project_id == project_id,
-            sa.or_(
-                *(
-                    _room(scope, name, amount, books.limit(scope, name))
-                    for scope, name, amount in rows
-                )
-            ),
-        )
+        .where(QuotaUsage.project_id == project_id, _among(rows))
         .values(used=QuotaUsage.used + sa.case(amounts, value=QuotaUsage.resource))
     )
 
 
-def _room(scope: str, name: str, amount: int, limit: int) -> sa.ColumnElement[bool]:
-    row = sa.and_(QuotaUsage.scope == scope, QuotaUsage.resource == name)
-    if amount > 0 and limit != UNLIMITED:
-        return sa.and_(row, QuotaUsage.used + amount <= limit)
-    return row
+def _among(rows: Iterable[Row]) -> sa.ColumnElement[bool]:
+    names: dict[str, list[str]] = {}
+    for scope, name, _ in rows:
+        names.setdefault(scope, []).append(name)
+    return sa.or_(
+        *(
+            sa.and_(QuotaUsage.scope == scope, QuotaUsage.resource.in_(resources))
+            for scope, resources in names.items()
+        )
+    )
 
 
-def _open_rows(session: Session, project_id: str, keys: list[tuple[str, str]]) -> None:
-    for scope, name in keys:
-        # Another transaction may open it too; the loser finds it there.
-        try:
-            with session.begin_nested():
-                session.execute(
-                    sa.insert(QuotaUsage).values(
-                        project_id=project_id, scope=scope, resource=name, used=0
-                    )
-                )
-        except db_exception.DBDuplicateEntry:
+def _open_rows(session: Session, project_id: str, rows: Sequence[Row]) -> None:
+    """Make those of *rows* that nothing was ever booked to."""
+    usage = sa.select(QuotaUsage.scope, QuotaUsage.resource)
+    usage = usage.where(QuotaUsage.project_id == project_id, _among(rows))
+    there = {(scope, name) for scope, name in session.execute(usage)}
+    for scope, name, _ in rows:
+        if (scope, name) in there:
             continue
+        row = {"project_id": project_id, "scope": scope, "resource": name, "used": 0}
+        # Another transaction may make it too; the loser finds it there.
+        with contextlib.suppress(db_exception.DBDuplicateEntry), session.begin_nested():
+            session.execute(sa.insert(QuotaUsage).values(row))
 
 
-def _explain(session: Session, wanted: Charge, books: Account) -> errors.OverQuota:
-    # The transaction's own partial booking is undone by the caller's rollback.
-    session.rollback()
-    used = account(session, wanted.project_id, wanted.scopes(), {}).used
-    for scope, name, amount in wanted.rows():
-        limit = books.limit(scope, name)
-        have = used.get((scope, name), 0)
-        if amount > 0 and limit != UNLIMITED and have + amount > limit:
-            return _over(name, amount, have, limit)
-    # Room came back between the two looks.
-    scope, name, amount = next(iter(wanted.rows()))
-    return _over(name, amount, used.get((scope, name), 0), books.limit(scope, name))
+def hold(session: Session, project_id: str, rows: Sequence[Row]) -> dict[tuple[str, str], int]:
+    """Lock the usage of *rows* until the transaction ends; what is used, by (scope, resource).
+
+    Who changes a limit holds its row first, and a charge reads the limits after it has booked.
+    So either the charge sees the new limit, or the new limit was checked against the charge.
+    """
+    _open_rows(session, project_id, rows)
+    found = session.execute(
+        sa.select(QuotaUsage.scope, QuotaUsage.resource, QuotaUsage.used)
+        .where(QuotaUsage.project_id == project_id, _among(rows))
+        .order_by(QuotaUsage.scope, QuotaUsage.resource)
+        .with_for_update()
+    )
+    return {(scope, name): used for scope, name, used in found}
 
 
 def _over(name: str, delta: int, used: int, limit: int) -> errors.OverQuota:
@@ -245,3 +253,52 @@ def booked(session: Session, project_id: str | None = None) -> dict[tuple[str, s
         ).where(where, QuotaUsage.used != 0)
     )
     return {(project, scope, name): used for project, scope, name, used in rows}
+
+
+def class_limits(session: Session, name: str) -> dict[str, int]:
+    """The limits that a quota class has, by resource."""
+    rows = session.execute(
+        sa.select(QuotaLimit.resource, QuotaLimit.hard_limit).where(
+            QuotaLimit.project_id == class_id(name), QuotaLimit.scope == PROJECT
+        )
+    )
+    return {resource: limit for resource, limit in rows}  # noqa: C416  (rows are not pairs)
+
+
+def parts(session: Session, project_id: str) -> list[Row]:
+    """The limits of the project's users and share types: (scope, resource, limit)."""
+    rows = session.execute(
+        sa.select(QuotaLimit.scope, QuotaLimit.resource, QuotaLimit.hard_limit).where(
+            QuotaLimit.project_id == project_id, QuotaLimit.scope != PROJECT
+        )
+    )
+    return [(scope, resource, limit) for scope, resource, limit in rows]
+
+
+def set_limits(session: Session, owner: str, scope: str, limits: Mapping[str, int]) -> None:
+    """Write the limits of a project (or class, see :func:`class_id`), user or type."""
+    for resource, limit in sorted(limits.items()):
+        key = {"project_id": owner, "scope": scope, "resource": resource}
+        write = sa.update(QuotaLimit).filter_by(**key).values(hard_limit=limit)
+        if swap(session, write):
+            continue
+        try:
+            with session.begin_nested():
+                session.execute(sa.insert(QuotaLimit).values(**key, hard_limit=limit))
+        except db_exception.DBDuplicateEntry:
+            swap(session, write)
+
+
+def clear_limits(session: Session, project_id: str, scope: str | None = None) -> None:
+    """Forget the limits of a user or type, or (no *scope*) all that were set in a project."""
+    where = sa.true() if scope is None else QuotaLimit.scope == scope
+    count(session, sa.delete(QuotaLimit).where(QuotaLimit.project_id == project_id, where))
+
+
+def purge(session: Session, scope: str) -> None:
+    """Remove limits and usage of a user or type that is gone, in all projects."""
+    for model in (QuotaLimit, QuotaUsage):
+        # By whole keys: a search by the scope alone would lock what others are booking.
+        owners = session.scalars(sa.select(model.project_id).where(model.scope == scope))
+        for owner in sorted(set(owners)):
+            count(session, sa.delete(model).where(model.project_id == owner, model.scope == scope))

@@ -89,6 +89,31 @@ def get(session: Session, scope: Scope, name_or_id: str) -> TypeAndSpecs:
     return found[0]
 
 
+def by_id(session: Session, scope: Scope, share_type_id: str) -> TypeAndSpecs:
+    """The type of that id; raises NotFound."""
+    found = _load(session, sa.and_(ShareType.id == share_type_id, _visible(scope)))
+    if not found:
+        raise errors.NotFound(resource="Share type", id=share_type_id)
+    return found[0]
+
+
+def by_name(session: Session, scope: Scope, name: str) -> TypeAndSpecs | None:
+    """The type of that name, where the caller may see it."""
+    found = _load(session, sa.and_(ShareType.name == name, _visible(scope)))
+    return found[0] if found else None
+
+
+def lock(session: Session, share_type_id: str, *, shared: bool = False) -> None:
+    """Keep the type as it is until the transaction ends; raises NotFound.
+
+    While it is held no share can be made of the type: the check of the foreign key waits.  A
+    *shared* lock only keeps the type from being deleted or locked.
+    """
+    row = sa.select(ShareType.id).where(ShareType.id == share_type_id)
+    if session.scalars(row.with_for_update(read=shared)).first() is None:
+        raise errors.NotFound(resource="Share type", id=share_type_id)
+
+
 def specs_of(session: Session, share_type_id: str | None) -> dict[str, str]:
     if share_type_id is None:
         return {}
@@ -160,15 +185,8 @@ def clear_specs(session: Session, share_type_id: str, keys: Sequence[str]) -> in
 
 def delete(session: Session, share_type_id: str) -> None:
     """Remove a type; raises NotFound, and InvalidInput while shares are of it."""
-    if not swap(session, _touch(share_type_id)):
-        raise errors.NotFound(resource="Share type", id=share_type_id)
-    used = session.scalars(
-        sa.select(Share.id)
-        .where(Share.share_type_id == share_type_id, Share.deleted_at.is_(None))
-        .limit(1)
-        .with_for_update()
-    ).first()
-    if used:
+    lock(session, share_type_id)
+    if _is_used(session, share_type_id):
         raise errors.InvalidInput(field="id", reason=f"Share type {share_type_id} is in use.")
     # Rows that are kept for the audit only do not hold the type.
     for model in (Share, ShareInstance):
@@ -179,6 +197,46 @@ def delete(session: Session, share_type_id: str) -> None:
     count(session, sa.delete(ShareType).where(ShareType.id == share_type_id))
 
 
-def _touch(share_type_id: str) -> sa.Update:
-    """Lock the type's row against shares that are being made of it (their foreign key)."""
-    return sa.update(ShareType).where(ShareType.id == share_type_id).values(updated_at=now())
+def _is_used(session: Session, share_type_id: str) -> bool:
+    """Whether a share is of the type, or an instance of one (a replica, or where it moves to)."""
+    for model in (Share, ShareInstance):
+        living = sa.select(model.id).where(
+            model.share_type_id == share_type_id, model.deleted_at.is_(None)
+        )
+        if session.scalars(living.limit(1)).first() is not None:
+            return True
+    return False
+
+
+def projects(session: Session, share_type_id: str) -> Sequence[ShareTypeProject]:
+    """Which projects were given a private type."""
+    return session.scalars(
+        sa.select(ShareTypeProject)
+        .where(ShareTypeProject.share_type_id == share_type_id)
+        .order_by(ShareTypeProject.project_id)
+    ).all()
+
+
+def give(session: Session, share_type_id: str, project_id: str) -> None:
+    """Let a project use a private type; raises Conflict where it may already."""
+    try:
+        session.execute(
+            sa.insert(ShareTypeProject).values(share_type_id=share_type_id, project_id=project_id)
+        )
+    except db_exception.DBDuplicateEntry:
+        raise errors.Conflict(
+            reason=f"Share type access for {share_type_id} / {project_id} combination already "
+            "exists."
+        ) from None
+
+
+def take(session: Session, share_type_id: str, project_id: str) -> None:
+    """Let a project use a private type no more; raises NotFound where it may not anyway."""
+    given = sa.delete(ShareTypeProject).where(
+        ShareTypeProject.share_type_id == share_type_id,
+        ShareTypeProject.project_id == project_id,
+    )
+    if not swap(session, given):
+        raise errors.NotFound(
+            resource="Share type access for", id=f"{share_type_id} / {project_id}"
+        )

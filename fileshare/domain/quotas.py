@@ -6,7 +6,7 @@ in the transaction that records the failure or the deletion.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -40,6 +40,9 @@ RESOURCES: Final = (
     Resource("backup_gigabytes", 1000, by_share_type=False),
     Resource("encryption_keys", 100, by_share_type=False),
 )
+NOT_SET_BY_TYPE: Final = ("share_networks", "share_groups", "share_group_snapshots")
+"""Limits that nobody may set for a share type."""
+
 BY_NAME: Final = {resource.name: resource for resource in RESOURCES}
 
 
@@ -49,6 +52,44 @@ def user_scope(user_id: str) -> str:
 
 def type_scope(share_type_id: str) -> str:
     return f"type:{share_type_id}"
+
+
+def is_user_scope(scope: str) -> bool:
+    return scope.startswith("user:")
+
+
+def is_type_scope(scope: str) -> bool:
+    return scope.startswith("type:")
+
+
+def check_limit(limit: int, least: int, most: int) -> str | None:
+    """Why a limit may not be set, or None: it is below *least* or above *most*.
+
+    Either of *limit* and *most* may be UNLIMITED.
+    """
+    if limit == UNLIMITED:
+        return None if most == UNLIMITED else f"it must not be more than {most}"
+    if limit < least:
+        return f"it must be at least {least}"
+    if most != UNLIMITED and limit > most:
+        return f"it must not be more than {most}"
+    return None
+
+
+def promised(parts: Iterable[tuple[str, str, int]]) -> dict[str, int]:
+    """What a project's own limits must at least be, from those of its parts.
+
+    *parts* are (scope, resource, limit).  The limits of users add up; those of share types
+    overlap (every share counts in one of them and in a user's), so the largest counts.
+    """
+    users: dict[str, int] = {}
+    kinds: dict[str, int] = {}
+    for scope, name, limit in parts:
+        if is_user_scope(scope):
+            users[name] = users.get(name, 0) + max(limit, 0)
+        elif is_type_scope(scope):
+            kinds[name] = max(kinds.get(name, 0), limit)
+    return {name: max(users.get(name, 0), kinds.get(name, 0)) for name in users | kinds}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +121,7 @@ class Charge:
         for scope in sorted(self.scopes()):
             for name, amount in sorted(self.amounts.items()):
                 by_type = BY_NAME[name].by_share_type
-                if amount and (by_type or not scope.startswith("type:")):
+                if amount and (by_type or not is_type_scope(scope)):
                     yield scope, name, amount
 
     def dump(self) -> dict[str, Any]:

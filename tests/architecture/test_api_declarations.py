@@ -15,7 +15,7 @@ from fileshare.api.rules import Rule
 from fileshare.api.shapes import ANY
 
 OPERATIONS = all_operations()
-OPEN = {"versions.all", "versions.index", "extensions.index", "extensions.show"}
+OPEN = {"versions.all", "versions.index", "extensions.index", "extensions.show", "limits.index"}
 each = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
 
 

@@ -121,7 +121,8 @@ def wire_request(route):
         "aliases": {request["also_accepted"]} if "also_accepted" in request else set(),
         "fields": fields,
         "required": required,
-        "strict": request.get("additional") is False,
+        "strict": request.get("additional") is False
+        or any(error["when"] == "unknown key" for error in route["errors"]),
         "null": request.get("nullable", False) or "value" in request,
     }
 
