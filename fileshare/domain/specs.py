@@ -59,7 +59,7 @@ FEATURES: Final = (
 
 BOOLEANS: Final = (SHARE_SERVERS, *FEATURES)
 SIZES: Final = (LEAST_SIZE, MOST_SIZE, MOST_EXTEND_SIZE)
-TENANT_VISIBLE: Final = (*FEATURES, REPLICATION_TYPE, ZONES, *SIZES)
+TENANT_VISIBLE: Final = (*REQUIRED, *FEATURES, REPLICATION_TYPE, ZONES, *SIZES)
 """Specs that every user of a type sees; the others name what only operators know."""
 
 REPLICATION_TYPES: Final = ("writable", "readable", "dr")
@@ -128,9 +128,37 @@ def validate_all(specs: Mapping[str, object]) -> None:
             raise errors.InvalidInput(field=f"extra_specs.{key}", reason="it is required")
     for key, value in specs.items():
         validate(key, value)
-    limits = size_limits({key: str(value) for key, value in specs.items()})
+    validate_sizes({key: str(value) for key, value in specs.items()})
+
+
+def validate_sizes(specs: Mapping[str, str]) -> None:
+    """Refuse a least size above the most; raises InvalidInput."""
+    limits = size_limits(specs)
     if limits.least is not None and limits.most is not None and limits.least > limits.most:
         raise errors.InvalidInput(field=f"extra_specs.{LEAST_SIZE}", reason=f"above {MOST_SIZE}")
+
+
+def normalized(specs: Mapping[str, str]) -> dict[str, str]:
+    """The specs as they are kept: no blanks around the names of zones."""
+    kept = dict(specs)
+    if ZONES in kept:
+        kept[ZONES] = ",".join(zones(kept))
+    return kept
+
+
+def has_all(specs: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    """Whether a type has all the *wanted* specs.
+
+    Of zones it must offer all that are wanted; a type that is kept to no zones offers every one.
+    """
+    for key, value in wanted.items():
+        if key == ZONES:
+            offered = zones(specs)
+            if offered and not set(zones(wanted)) <= set(offered):
+                return False
+        elif specs.get(key) != value:
+            return False
+    return True
 
 
 def _refusal(key: str, value: object) -> str | None:

@@ -95,7 +95,10 @@ def _share_type(unit: Unit, name_or_id: str | None) -> TypeAndSpecs:
     if not wanted:
         reason = "None was given, and no default share type is configured."
         raise errors.InvalidInput(field="share_type", reason=reason)
-    return types.get(unit.session, unit.scope, wanted)
+    found = types.get(unit.session, unit.scope, wanted)
+    # It cannot be deleted any more until the share is there.
+    types.lock(unit.session, found.id, shared=True)
+    return found
 
 
 def _check_type(share_type: TypeAndSpecs, new: NewShare) -> None:
