@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import time
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from fileshare.privileged import privileged
 
 BUSY_TRIES = 20
 BUSY_PAUSE = 0.05
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
+"""How the kernel writes a blank in a path."""
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -46,7 +50,7 @@ def _table() -> list[tuple[str, str]]:
     rows = []
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         left, _, right = line.partition(" - ")
-        point = left.split()[4].encode().decode("unicode_escape")
+        point = _OCTAL.sub(lambda match: chr(int(match[1], 8)), left.split()[4])
         rows.append((point, right.split()[0]))
     return rows
 
@@ -90,9 +94,10 @@ def unmount(path: str) -> None:
 
 
 @privileged
-def make_directory(path: str, mode: int) -> None:
-    """Make a directory with exactly *mode*; one that is there gets the mode."""
+def make_directory(path: str, mode: int, owner: int = 0) -> None:
+    """Make a directory with exactly this mode and owner; one that is there gets them."""
     os.makedirs(path, exist_ok=True)  # noqa: PTH103  (plain data crosses to the helper)
+    os.chown(path, owner, -1)
     os.chmod(path, mode)  # noqa: PTH101
 
 
@@ -127,3 +132,10 @@ def exchange(one: str, other: str) -> None:
     if libc.renameat2(*names, _RENAME_EXCHANGE):
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code), one)
+
+
+@privileged
+def tree_size(path: str) -> int:
+    """Bytes on disk of all that is in a directory."""
+    output, _ = processutils.execute("du", "-s", "-B1", "--", path)
+    return int(output.split()[0])

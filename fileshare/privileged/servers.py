@@ -26,6 +26,12 @@ def serves(pid: int, config: str) -> bool:
 
 
 @privileged
+def user() -> int:
+    """Who runs these functions; 0 is root."""
+    return os.geteuid()
+
+
+@privileged
 def start_bus(config: str) -> None:
     """Start a message bus that outlives this process; it writes its pid as *config* says."""
     processutils.execute("setsid", "dbus-daemon", f"--config-file={config}", "--fork")

@@ -95,7 +95,9 @@ class GaneshaExports:
         self._bus.close()
 
     def end(self) -> None:
-        """End a Ganesha of our own: clients are cut off."""
+        """End a Ganesha of our own: clients are cut off.  One that never ran is fine."""
+        if not self.settings.state.is_dir():
+            return
         with self._alone():
             self._server.end()
 

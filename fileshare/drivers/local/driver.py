@@ -35,6 +35,7 @@ from fileshare.drivers.local.volumes import (
     Subvolumes,
     Volumes,
     capacity,
+    keep_private,
 )
 from fileshare.drivers.model import (
     AccessChange,
@@ -47,7 +48,7 @@ from fileshare.drivers.model import (
     ShareRef,
 )
 from fileshare.drivers.names import checked_client, checked_id
-from fileshare.privileged import btrfs, is_root, mounts
+from fileshare.privileged import btrfs, mounts, servers
 
 POOL = "local"
 
@@ -71,9 +72,7 @@ class LocalDriver(base.Driver, base.Resizable):
 
     def setup(self) -> None:
         """Mount what must be, then start or adopt Ganesha."""
-        if not is_root():
-            text = "The local driver mounts, sets quotas and starts NFS-Ganesha: run it as root."
-            raise errors.PrivilegeMissing(operator_text=text)
+        _require_root()
         with told("set up"):
             self._state.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
             with lock_file(self._state / "setup.lock"):
@@ -254,21 +253,36 @@ class LocalDriver(base.Driver, base.Resizable):
             new.rename(image)
         self._top.mkdir(exist_ok=True)
         mounts.mount_loop(str(image), str(self._top), "btrfs")
+        keep_private(self._top)
 
     def _know_pool(self) -> None:
         """Refuse a directory that is not the one of last time: its file system is not mounted.
 
         Otherwise shares would be made on whatever lies below the mount point.
         """
-        here, there = self._top / "identity", self._state / "identity"
+        here, there = self._records() / "identity", self._state / "identity"
         if not there.exists():
-            self._records().mkdir(exist_ok=True)
+            keep_private(self._records())
             if not here.exists():
                 write_whole(here, str(uuid.uuid4()))
             write_whole(there, here.read_text())
         if not here.exists() or here.read_text() != there.read_text():
             text = f"{self._top} is not what {there} names; is its file system mounted?"
             raise errors.BadConfiguration(operator_text=text)
+
+
+def _require_root() -> None:
+    """Raise PrivilegeMissing where neither this process nor its helper is root."""
+    try:
+        reason = "" if servers.user() == 0 else "the helper of oslo.privsep is not root"
+    except Exception as error:  # noqa: BLE001  (whatever keeps the helper from starting)
+        reason = f"the helper of oslo.privsep does not start: {error}"
+    if reason:
+        text = (
+            "The local driver mounts, sets quotas and starts NFS-Ganesha. Run the daemon as root, "
+            f"or let sudo run privsep-helper for its user: {reason}"
+        )
+        raise errors.PrivilegeMissing(operator_text=text)
 
 
 def clients_of_rules(rules: Iterable[AccessRule]) -> tuple[dict[str, str], AccessResult]:

@@ -7,10 +7,9 @@ first, ``data`` is missing until then, so that a lost mount can never be taken f
 from __future__ import annotations
 
 import abc
+import os
 import shutil
 from pathlib import Path
-
-from oslo_concurrency import processutils
 
 from fileshare.drivers.names import checked_id, checked_path
 from fileshare.privileged import btrfs, mounts
@@ -35,7 +34,7 @@ class Volumes(abc.ABC):
     def setup(self) -> None:
         """Make the directories."""
         checked_path(str(self.top))
-        mounts.make_directory(str(self.top / "volumes"), PRIVATE)
+        keep_private(self.top / "volumes")
 
     def source(self, id: str) -> Path:
         """Where the volume is kept."""
@@ -101,8 +100,7 @@ class Directories(Volumes):
 
     def used(self, id: str) -> int:
         """What the files take."""
-        output, _ = processutils.execute("du", "-s", "-B1", str(self.source(id)))
-        return int(output.split()[0])
+        return mounts.tree_size(str(self.source(id)))
 
 
 class Subvolumes(Volumes):
@@ -117,10 +115,10 @@ class Subvolumes(Volumes):
     def setup(self) -> None:
         """Also turn quota on, and let servers in mount namespaces see later mounts."""
         super().setup()
-        mounts.make_directory(str(self.top / "snapshots"), PRIVATE)
+        keep_private(self.top / "snapshots")
         btrfs.enable_quota(str(self.top))
         btrfs.clear_stale(str(self.top))
-        mounts.make_directory(str(self._mount_points), PRIVATE)
+        keep_private(self._mount_points)
         mounts.share_propagation(str(self._mount_points))
 
     def create(self, id: str, size: int) -> None:
@@ -203,6 +201,11 @@ class Subvolumes(Volumes):
 
     def _mount_point(self, id: str) -> Path:
         return self._mount_points / checked_id(id)
+
+
+def keep_private(path: Path) -> None:
+    """Make a directory that this process and root alone look into."""
+    mounts.make_directory(str(path), PRIVATE, os.geteuid())
 
 
 def capacity(path: Path) -> tuple[float, float]:

@@ -25,14 +25,6 @@ def test_options_that_cannot_work(tmp_path, options, reason):
     assert reason in caught.value.operator_text
 
 
-def test_without_root_it_says_what_it_needs(tmp_path, monkeypatch):
-    monkeypatch.setattr("fileshare.drivers.local.driver.is_root", lambda: False)
-    driver = loader.load(local_conf(tmp_path, local_share_size=1), NAME)
-    with pytest.raises(errors.PrivilegeMissing) as caught:
-        driver.setup()
-    assert "root" in caught.value.operator_text
-
-
 class TestAsRoot:
     pytestmark = needs_local_driver
 
