@@ -59,9 +59,11 @@ def version(target: sa.Engine | str) -> dict[str, str | None]:
     with _connected(target) as connection:
         current = MigrationContext.configure(connection).get_current_heads()
     script = ScriptDirectory.from_config(_config())
+    taken = {step for revision in current for step in script.iterate_revisions(revision, "base")}
     found: dict[str, str | None] = dict.fromkeys(BRANCHES)
-    for revision in current:
-        for step in script.iterate_revisions(revision, "base"):
+    # From the newest on: a step of one branch brings older ones of the other along.
+    for step in script.walk_revisions():
+        if step in taken:
             for label in step.branch_labels:
                 found[label] = found[label] or step.revision
     return found

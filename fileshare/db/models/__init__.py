@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fileshare.db.models.base import Base, new_id
 from fileshare.db.models.intents import Intent, Message
+from fileshare.db.models.locks import ResourceLock
 from fileshare.db.models.quotas import QuotaLimit, QuotaUsage
 from fileshare.db.models.services import AvailabilityZone, Member, PoolReport, Service
 from fileshare.db.models.shares import (
@@ -28,6 +29,7 @@ __all__ = [
     "PoolReport",
     "QuotaLimit",
     "QuotaUsage",
+    "ResourceLock",
     "Service",
     "Share",
     "ShareInstance",

@@ -87,6 +87,8 @@ class ShareInstance(Base):
 
     ``access_version`` grows with every change of the rules, so that a worker that applied an
     older set cannot call them settled; ``access_intent_id`` is the one intent that applies them.
+    Rules in error are tried again from ``access_retry_at`` on (null: at once), after the more
+    time the more often that failed: ``access_failures`` times.
     """
 
     __tablename__ = "share_instances"
@@ -108,6 +110,8 @@ class ShareInstance(Base):
     access_rules_status: orm.Mapped[Word] = orm.mapped_column(default=RulesStatus.ACTIVE)
     access_version: orm.Mapped[int] = orm.mapped_column(default=0)
     access_intent_id: orm.Mapped[Uuid | None]
+    access_failures: orm.Mapped[int | None]
+    access_retry_at: orm.Mapped[dt.datetime | None]
     progress: orm.Mapped[str | None] = orm.mapped_column(sa.String(32))
     claimed_gb: orm.Mapped[int] = orm.mapped_column(default=0)
     settled_at: orm.Mapped[dt.datetime | None]
@@ -120,6 +124,7 @@ class ShareInstance(Base):
     __table_args__ = table_args(
         sa.Index(None, "share_id", "deleted_at"),
         sa.Index(None, "host", "deleted_at", "status"),
+        sa.Index(None, "access_rules_status", "host"),
         sa.Index(None, "deleted_at", "created_at", "id"),
     )
 
@@ -161,7 +166,10 @@ class ShareMetadata(Base):
 
 
 class AccessRule(Base):
-    """Who may mount a share; ``canonical`` makes two spellings of one client collide."""
+    """Who may mount a share; ``canonical`` makes two spellings of one client collide.
+
+    A rule with ``denied_at`` goes, whatever became of the first try: it is never granted again.
+    """
 
     __tablename__ = "share_access_rules"
 
@@ -173,6 +181,7 @@ class AccessRule(Base):
     access_level: orm.Mapped[Word]
     access_key: orm.Mapped[Name | None]
     extra: orm.Mapped[dict[str, Any]] = orm.mapped_column(default=dict)
+    denied_at: orm.Mapped[dt.datetime | None]
     created_at: orm.Mapped[Created]
     updated_at: orm.Mapped[dt.datetime | None]
 
