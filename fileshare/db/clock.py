@@ -33,9 +33,9 @@ def now() -> ColumnElement[dt.datetime]:
 
 def after(seconds: float | ColumnElement[Any]) -> ColumnElement[dt.datetime]:
     """*seconds* from now; negative for the past."""
-    if not isinstance(seconds, ColumnElement):
-        seconds = sa.bindparam(None, float(seconds), sa.Float())
-    return _Later(seconds)
+    if isinstance(seconds, (int, float)):
+        return _Later(sa.bindparam(None, float(seconds), sa.Float()))
+    return _Later(sa.type_coerce(seconds, sa.Float()))  # a model's attribute, too
 
 
 @compiles(_Later, "sqlite")
