@@ -139,10 +139,16 @@ def is_up(down_time: float) -> sa.ColumnElement[bool]:
     return sa.and_(Service.state == ServiceState.UP, Service.heartbeat_at >= after(-down_time))
 
 
-def find(session: Session, down_time: float) -> Sequence[Any]:
-    """All services with their zone's name and whether they are up, by id."""
+def find(
+    session: Session, down_time: float, filters: Mapping[str, Any] | None = None
+) -> Sequence[Any]:
+    """Services with their zone's name and whether they are up, by id.
+
+    *filters* are values of ``binary``, ``host``, ``topic``, ``status`` and ``ensuring``, a zone's
+    name or id under ``zone``, and up or down under ``state``.
+    """
     up = sa.case((is_up(down_time), sa.literal(1)), else_=sa.literal(0)).label("is_up")
-    return session.execute(
+    statement = (
         sa.select(
             Service.id,
             Service.binary,
@@ -161,7 +167,20 @@ def find(session: Session, down_time: float) -> Sequence[Any]:
         )
         .outerjoin(AvailabilityZone, AvailabilityZone.id == Service.availability_zone_id)
         .order_by(Service.id)
-    ).all()
+    )
+    for name, value in (filters or {}).items():
+        statement = statement.where(_filter(name, value, down_time))
+    return session.execute(statement).all()
+
+
+def _filter(name: str, value: Any, down_time: float) -> sa.ColumnElement[bool]:
+    if name == "zone":
+        return sa.or_(AvailabilityZone.name == value, AvailabilityZone.id == value)
+    if name == "state":
+        works = sa.and_(Service.heartbeat_at.is_not(None), is_up(down_time))
+        known = {ServiceState.UP: works, ServiceState.DOWN: ~works}
+        return known.get(value, sa.false())
+    return sa.cast(getattr(Service, name) == value, sa.Boolean)
 
 
 def set_status(

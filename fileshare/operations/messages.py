@@ -1,0 +1,32 @@
+"""What users are told about what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fileshare.db import messages
+from fileshare.db.models import Message
+from fileshare.domain.listing import Page
+from fileshare.intents.unit import Unit, operation
+
+
+@operation
+def find(unit: Unit, filters: Mapping[str, Any], page: Page) -> Sequence[Message]:
+    """Messages of the caller's project, for an administrator of all, that pass *filters*.
+
+    Raises InvalidInput for an unknown sort key.
+    """
+    return messages.find(unit.session, unit.scope, filters, page)
+
+
+@operation
+def get(unit: Unit, message_id: str) -> Message:
+    """One message; raises NotFound."""
+    return messages.get(unit.session, unit.scope, message_id)
+
+
+@operation
+def delete(unit: Unit, message_id: str) -> None:
+    """Remove one message; raises NotFound."""
+    messages.delete(unit.session, unit.scope, message_id)

@@ -1,0 +1,27 @@
+"""What operators see of services, and take out of work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fileshare.db import services
+from fileshare.db.models import Service
+from fileshare.intents.unit import Unit, operation
+
+
+@operation
+def find(unit: Unit, filters: Mapping[str, Any]) -> Sequence[Any]:
+    """The services that are equal to *filters*, by id; see :func:`fileshare.db.services.find`."""
+    return services.find(unit.session, unit.runtime.conf.service_down_time, filters)
+
+
+@operation
+def set_enabled(
+    unit: Unit, binary: str, host: str, *, enabled: bool, reason: str | None = None
+) -> Service:
+    """Let a service take new work, or no more; raises NotFound.
+
+    What a disabled back end holds stays served; nothing new is placed there.
+    """
+    return services.set_status(unit.session, binary, host, enabled=enabled, reason=reason)

@@ -1,0 +1,185 @@
+"""The scheduler's pools over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from inprocess import ADMIN, MEMBER, READER
+
+from fileshare.db.clock import after
+from fileshare.db.models import Service
+from tests.fixtures.queries import assert_queries
+
+SIZE = 10000  # GiB of a pool of the dummy driver
+
+
+@pytest.fixture
+def names(api):
+    def find(query="", status=200, path="/scheduler-stats/pools", **kw):
+        answer = api.get(f"{path}?{query}", **{"as_": ADMIN, **kw})
+        assert answer.status == status, answer.body
+        return [row["name"] for row in answer["pools"]] if status == 200 else None
+
+    return find
+
+
+def detail(api):
+    return {
+        row["name"]: row["capabilities"]
+        for row in api.get("/scheduler-stats/pools/detail", as_=ADMIN)["pools"]
+    }
+
+
+def test_list(api):
+    answer = api.get("/scheduler-stats/pools", as_=ADMIN)
+    assert answer.status == 200
+    pools = answer["pools"]
+    assert len(pools) == 2
+    for pool in pools:
+        assert set(pool) == {"name", "host", "backend", "pool"}
+        assert pool["name"] == f"{pool['host']}@{pool['backend']}#{pool['pool']}"
+    assert [pool["backend"] for pool in pools] == ["alpha", "beta"]
+    for who in (MEMBER, READER):
+        assert api.get("/scheduler-stats/pools", as_=who).status == 403
+        assert api.get("/scheduler-stats/pools/detail", as_=who).status == 403
+
+
+REPORTED = {
+    "share_backend_name",
+    "driver_handles_share_servers",
+    "vendor_name",
+    "driver_version",
+    "storage_protocol",
+    "total_capacity_gb",
+    "free_capacity_gb",
+    "allocated_capacity_gb",
+    "provisioned_capacity_gb",
+    "reserved_percentage",
+    "reserved_snapshot_percentage",
+    "reserved_share_extend_percentage",
+    "max_over_subscription_ratio",
+    "thin_provisioning",
+    "qos",
+    "snapshot_support",
+    "create_share_from_snapshot_support",
+    "revert_to_snapshot_support",
+    "mount_snapshot_support",
+    "replication_type",
+    "replication_domain",
+    "filter_function",
+    "goodness_function",
+    "security_service_update_support",
+    "network_allocation_update_support",
+    "share_server_multiple_subnet_support",
+    "mount_point_name_support",
+    "share_replicas_migration_support",
+    "encryption_support",
+    "qos_type_support",
+    "snapshot_inherit_share_access_support",
+    "share_group_stats",
+    "ipv4_support",
+    "ipv6_support",
+    "pool_name",
+    "timestamp",
+}
+
+
+def test_capabilities(api):
+    pools = detail(api)
+    for name, capabilities in pools.items():
+        assert REPORTED - set(capabilities) == set()
+        assert capabilities["pool_name"] == name.partition("#")[2]
+        assert capabilities["total_capacity_gb"] == SIZE
+        assert capabilities["free_capacity_gb"] == SIZE
+        assert capabilities["replication_domain"] == "DUMMY_DOMAIN"
+        assert capabilities["driver_handles_share_servers"] is False
+        assert "T" in capabilities["timestamp"]
+    assert {row["share_backend_name"] for row in pools.values()} == {"ALPHA", "BETA"}
+
+
+def test_numbers_are_those_of_the_last_report(api):
+    share_id = api.new_share(size=10)
+    host = api.read_share(share_id).share.host
+    assert detail(api)[host]["free_capacity_gb"] == SIZE
+    api.report()
+    after_report = detail(api)[host]
+    assert after_report["free_capacity_gb"] == SIZE - 10
+    assert after_report["allocated_capacity_gb"] == 10
+
+
+def test_filters(names):
+    both = names()
+    alpha, beta = both
+    assert names("host=node") == both
+    assert names("host=nod") == both  # anchored at the beginning only
+    assert names("host=ode") == []
+    assert names("host=^node$&backend=^alpha$") == [alpha]
+    assert names("backend=beta") == [beta]
+    assert names("backend=(al|be)") == both
+    assert names("backend=^bet$") == []
+    assert names(f"pool={alpha.partition('#')[2]}") == both
+    assert names("pool=^nothing$") == []
+    assert names("name=node@alpha.*") == [alpha]
+    assert names("name=^node@beta%23.*$") == [beta]
+    assert names("name=node@alpha.*&backend=beta") == []
+    assert names("backend=") == both
+    assert names("backend=alpha", path="/scheduler-stats/pools/detail") == [alpha]
+
+
+@pytest.mark.parametrize("key", ["unknown", "limit", "capabilities", "share_types"])
+def test_an_unknown_key_matches_no_pool(names, key):
+    assert names(f"{key}=1") == []
+
+
+@pytest.mark.parametrize("key", ["name", "host", "backend", "pool"])
+@pytest.mark.parametrize("text", ["(", "[", "*", "(a%2B)%2B", "x" * 256])
+def test_a_bad_expression_is_refused(names, key, text):
+    assert names(f"{key}={text}", status=400) is None
+
+
+def test_share_type(api, names):
+    alpha, beta = names()
+    gold = api.share_type("gold", share_backend_name="ALPHA")
+    api.share_type("none", share_backend_name="GAMMA")
+    api.share_type("servers", driver_handles_share_servers="True")
+    api.share_type("zoned", availability_zones="manila-zone-1,elsewhere")
+    api.share_type("large", total_capacity_gb=">= 20000")
+    api.share_type("small", free_capacity_gb="<= 10000")
+    assert names("share_type=gold") == [alpha]
+    assert names(f"share_type={gold.id}") == [alpha]
+    assert names("share_type=gold&backend=beta") == []
+    assert names("share_type=default") == [alpha, beta]
+    assert names("share_type=none") == []
+    assert names("share_type=servers") == []
+    assert names("share_type=zoned") == [beta]
+    assert names("share_type=large") == []
+    assert names("share_type=small") == [alpha, beta]
+    assert names("share_type=") == [alpha, beta]
+    assert names("share_type=unknown", status=400) is None
+    assert names("share_type=gold", version="2.23") == [alpha]
+    assert names("share_type=gold", version="2.22") == []  # an unknown key there
+
+
+def test_back_ends_that_are_down_or_disabled(api, names):
+    alpha, beta = names()
+    body = {"host": "node@alpha", "binary": "manila-share"}
+    api.put("/services/disable", body, as_=ADMIN)
+    assert names() == [beta]
+    api.put("/services/enable", body, as_=ADMIN)
+    assert names() == [alpha, beta]
+    api.sessions.run(
+        lambda session: (
+            session.execute(
+                sa.update(Service)
+                .where(Service.host == "node@beta")
+                .values(heartbeat_at=after(-api.conf.service_down_time - 1))
+            )
+            and None
+        )
+    )
+    assert names() == [alpha]
+
+
+def test_statements(api):
+    with assert_queries(api.sessions.engine, 3):
+        api.get("/scheduler-stats/pools/detail?share_type=default", as_=ADMIN)
