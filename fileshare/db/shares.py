@@ -213,6 +213,8 @@ def set_metadata(session: Session, share_id: str, pairs: Mapping[str, str]) -> N
     """Set each of *pairs*; others stay."""
     if not pairs:
         return
+    # Two that set one key at once come one after the other, instead of both adding it.
+    session.execute(sa.select(Share.id).where(Share.id == share_id).with_for_update())
     count(
         session,
         sa.delete(ShareMetadata).where(
