@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from devstack import mounts
 from devstack.supervisor import MARK, Program, address
 
 
@@ -74,6 +75,8 @@ def ensure(directory: Path) -> None:
         if process.poll() is not None or time.monotonic() > end:
             raise Refused(f"the supervisor did not start: see {directory}/log/supervisor.log")
         time.sleep(0.05)
+    # It outlives this process: Popen has nothing to wait for.
+    process.returncode = 0
 
 
 def add(directory: Path, program: Program) -> None:
@@ -87,6 +90,15 @@ def wait_gone(directory: Path, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while alive(directory) and time.monotonic() < end:
         time.sleep(0.1)
+
+
+def end(directory: Path) -> None:
+    """End the supervisor of this directory, if one is there, and all that it started."""
+    with contextlib.suppress(ConnectionError):
+        ask(directory, "quit")
+    wait_gone(directory)
+    sweep(directory)
+    mounts.clear(directory)
 
 
 def marked(directory: Path) -> Iterator[int]:

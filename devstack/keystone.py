@@ -16,9 +16,8 @@ from keystoneauth1 import session
 from keystoneauth1.identity import v3
 
 from devstack.servers import HOST, MariaDB, Memcached
+from devstack.settings import PASSWORD, REGION
 
-REGION = "RegionOne"
-PASSWORD = "secret"
 REQUIREMENTS = ("keystone", "gunicorn", "PyMySQL", "python-memcached", "pymemcache")
 # Both types that clients look for; the second is the older one.
 SERVICE_TYPES = ("shared-file-system", "sharev2")

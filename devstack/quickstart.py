@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import re
 import shutil
@@ -11,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from devstack import clients, control, mounts, settings
+from devstack import clients, control, settings
 from devstack.journey import Journey
 from devstack.servers import HOST, free_port
 from devstack.supervisor import Program
@@ -94,12 +93,7 @@ def keep_tokens(port: int) -> None:
 
 def stop(*, purge: bool) -> None:
     """Stop the service, NFS and the client machines; with `purge` remove the data."""
-    with contextlib.suppress(ConnectionError):
-        control.ask(RUN, "quit")
-    control.wait_gone(RUN)
-    control.sweep(RUN)
-    if RUN.exists():
-        mounts.clear(RUN)
+    control.end(RUN)
     clients.clear()
     if purge:
         shutil.rmtree(RUN, ignore_errors=True)

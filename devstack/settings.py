@@ -10,11 +10,13 @@ import socket
 import sys
 from pathlib import Path
 
-from devstack.keystone import PASSWORD, REGION
 from devstack.servers import HOST, free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("FILESHARE_CACHE") or Path.home() / ".cache" / "fileshare")
+
+REGION = "RegionOne"
+PASSWORD = "secret"
 
 # Sections of the dummy back ends: name, zone, handles share servers.
 DUMMIES = (
@@ -145,14 +147,15 @@ memcached_servers = {cache}
 """
     for name, zone, servers in DUMMIES:
         if name in settings.enabled:
-            text += _dummy(where, name, zone, servers=servers)
+            text += dummy_section(where, name, zone, servers=servers)
     if "local" in settings.enabled:
         text += local_section(where / "local", HOST, settings.ports["ganesha"])
     (where / "state" / "locks").mkdir(parents=True, exist_ok=True)
     settings.configuration.write_text(text)
 
 
-def _dummy(where: Path, name: str, zone: str, *, servers: bool) -> str:
+def dummy_section(where: Path, name: str, zone: str, *, servers: bool) -> str:
+    """The section of a back end that stores nothing."""
     replication = (
         "" if servers else "replication_domain = DUMMY_DOMAIN\ndummy_replication_type = readable\n"
     )

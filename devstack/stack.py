@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pymysql
 
-from devstack import control, mounts, settings
+from devstack import control, settings
 from devstack.keystone import Directory, Keystone, installed
 from devstack.servers import HOST, MariaDB, Memcached, RabbitMQ, Server
 from devstack.supervisor import Program
@@ -189,11 +189,7 @@ def up(arguments: argparse.Namespace) -> None:
 
 def down(arguments: argparse.Namespace) -> None:
     """Stop everything; with --purge remove the data too."""
-    with contextlib.suppress(ConnectionError):
-        control.ask(RUN, "quit")
-    control.wait_gone(RUN)
-    control.sweep(RUN)
-    mounts.clear(RUN)
+    control.end(RUN)
     if arguments.purge:
         shutil.rmtree(RUN, ignore_errors=True)
     print("The stack is down.")
