@@ -1,18 +1,39 @@
 """Subvolumes, snapshots and quota groups of btrfs.
 
-Failures are ``ProcessExecutionError``.  Limits are set on ``0/ID`` at the top level: when a
-subvolume is over its limit, the form that names its path fails itself for want of space.
+What is done for each share goes straight to the kernel (``linux/btrfs.h``): no process is
+started for it.  Failures are ``OSError`` or ``ProcessExecutionError``.
+
+Limits are set on a quota group's number at the top level: when a subvolume is over its limit,
+the form that names its path fails itself for want of space.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
 import os
+import struct
+from collections.abc import Iterator
 
 from oslo_concurrency import processutils
 
 from fileshare.privileged import privileged
 
 SUBVOLUME_INODE = 256
+
+_CREATE = 0x5000940E
+_DESTROY = 0x5000940F
+_LOOKUP = 0xD0009412
+_SNAPSHOT = 0x50009417
+_GROUP = 0x4010942A
+_LIMIT = 0x8030942B
+
+_NAME_AT = {_CREATE: 8, _DESTROY: 8, _SNAPSHOT: 56}
+"""Where the name stands in the 4096 bytes of a call."""
+
+_READ_ONLY = 1 << 1
+_LIMIT_REFERENCED = 1 << 0
 
 
 def is_subvolume(path: str) -> bool:
@@ -21,11 +42,6 @@ def is_subvolume(path: str) -> bool:
         return os.lstat(path).st_ino == SUBVOLUME_INODE
     except FileNotFoundError:
         return False
-
-
-def _btrfs(*arguments: str) -> str:
-    output, _ = processutils.execute("btrfs", *arguments)
-    return str(output)
 
 
 @privileged
@@ -37,31 +53,7 @@ def make_filesystem(image: str) -> None:
 @privileged
 def enable_quota(top: str) -> None:
     """Turn quota groups on; a second time is fine."""
-    _btrfs("quota", "enable", top)
-
-
-@privileged
-def create_subvolume(path: str) -> None:
-    """Make an empty subvolume."""
-    _btrfs("subvolume", "create", path)
-
-
-@privileged
-def snapshot(source: str, target: str, read_only: bool) -> None:
-    """Make *target* a snapshot of *source*."""
-    flags = ["-r"] if read_only else []
-    _btrfs("subvolume", "snapshot", *flags, source, target)
-
-
-@privileged
-def delete_subvolume(path: str, top: str) -> None:
-    """Remove a subvolume and its quota group; one that is not there is fine."""
-    if not is_subvolume(path):
-        return
-    group = f"0/{_id(path)}"
-    _btrfs("subvolume", "delete", path)
-    # The kernel refuses while it still cleans up; clear_stale takes the rest at the next start.
-    processutils.execute("btrfs", "qgroup", "destroy", group, top, check_exit_code=False)
+    processutils.execute("btrfs", "quota", "enable", top)
 
 
 @privileged
@@ -71,21 +63,79 @@ def clear_stale(top: str) -> None:
 
 
 @privileged
+def create_subvolume(path: str) -> None:
+    """Make an empty subvolume."""
+    _named(_CREATE, path)
+
+
+@privileged
+def snapshot(source: str, target: str, read_only: bool) -> None:
+    """Make *target* a snapshot of *source*."""
+    with _opened(source) as descriptor:
+        flags = _READ_ONLY if read_only else 0
+        _named(_SNAPSHOT, target, struct.pack("=qQQ", descriptor, 0, flags))
+
+
+@privileged
+def delete_subvolume(path: str, top: str) -> None:
+    """Remove a subvolume and its quota group; one that is not there is fine."""
+    if not is_subvolume(path):
+        return
+    group = _id(path)
+    _named(_DESTROY, path)
+    # The kernel refuses while it still cleans up; clear_stale takes the rest at the next start.
+    with _opened(top) as descriptor, contextlib.suppress(OSError):
+        fcntl.ioctl(descriptor, _GROUP, bytearray(struct.pack("=QQ", 0, group)))
+
+
+@privileged
 def limit(path: str, top: str, size: int) -> None:
     """Let the subvolume refer to at most *size* bytes."""
-    _btrfs("qgroup", "limit", str(size), f"0/{_id(path)}", top)
+    order = struct.pack("=6Q", _id(path), _LIMIT_REFERENCED, size, 0, 0, 0)
+    with _opened(top) as descriptor:
+        fcntl.ioctl(descriptor, _LIMIT, bytearray(order))
 
 
 @privileged
 def used(path: str) -> int:
     """Bytes that the subvolume refers to, with what is not on disk yet."""
     group = f"0/{_id(path)}"
-    for line in _btrfs("qgroup", "show", "--raw", "--sync", "-f", path).splitlines():
+    command = ("btrfs", "qgroup", "show", "--raw", "--sync", "-f", path)
+    output, _ = processutils.execute(*command)
+    for line in output.splitlines():
         cells = line.split()
         if cells and cells[0] == group:
             return int(cells[1])
     return 0
 
 
+def _named(call: int, path: str, head: bytes = b"") -> None:
+    """A call about the name that *path* has in its directory."""
+    parent, name = os.path.split(path)
+    encoded = os.fsencode(name)
+    order = bytearray(4096)
+    at = _NAME_AT[call]
+    if not encoded or at + len(encoded) >= len(order):
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), path)
+    order[: len(head)] = head
+    order[at : at + len(encoded)] = encoded
+    with _opened(parent) as descriptor:
+        fcntl.ioctl(descriptor, call, order)
+
+
 def _id(path: str) -> int:
-    return int(_btrfs("inspect-internal", "rootid", path))
+    """Number of the subvolume, and so of its quota group."""
+    order = bytearray(4096)
+    struct.pack_into("=QQ", order, 0, 0, SUBVOLUME_INODE)
+    with _opened(path) as descriptor:
+        fcntl.ioctl(descriptor, _LOOKUP, order)
+    return int(struct.unpack_from("=Q", order)[0])
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -7,6 +7,8 @@ unmount.  Failures are ``ProcessExecutionError`` or ``OSError``.
 from __future__ import annotations
 
 import ctypes
+import errno
+import functools
 import os
 import re
 import time
@@ -22,6 +24,7 @@ BUSY_PAUSE = 0.05
 _OCTAL = re.compile(r"\\([0-7]{3})")
 """How the kernel writes a blank in a path."""
 
+_MS_BIND = 4096
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -67,7 +70,8 @@ def mount_loop(image: str, target: str, kind: str) -> None:
 def bind(source: str, target: str) -> None:
     """Show the tree at *source* at *target* too."""
     if not is_mounted(target):
-        processutils.execute("mount", "--bind", source, target)
+        names = (os.fsencode(source), os.fsencode(target))
+        _checked(_libc().mount(*names, None, _MS_BIND, None), target)
 
 
 @privileged
@@ -86,9 +90,9 @@ def unmount(path: str) -> None:
         if not is_mounted(path):
             return
         try:
-            processutils.execute("umount", path)
-        except processutils.ProcessExecutionError:
-            if not left:
+            _checked(_libc().umount2(os.fsencode(path), 0), path)
+        except OSError as error:
+            if error.errno != errno.EBUSY or not left:
                 raise
             time.sleep(BUSY_PAUSE)
 
@@ -127,11 +131,8 @@ def rename(source: str, target: str) -> None:
 @privileged
 def exchange(one: str, other: str) -> None:
     """Let two files or directories change places, at once (the kernel's ``RENAME_EXCHANGE``)."""
-    libc = ctypes.CDLL(None, use_errno=True)
     names = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
-    if libc.renameat2(*names, _RENAME_EXCHANGE):
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code), one)
+    _checked(_libc().renameat2(*names, _RENAME_EXCHANGE), one)
 
 
 @privileged
@@ -139,3 +140,15 @@ def tree_size(path: str) -> int:
     """Bytes on disk of all that is in a directory."""
     output, _ = processutils.execute("du", "-s", "-B1", "--", path)
     return int(output.split()[0])
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, path: str) -> None:
+    """Raise OSError where a call of the C library says so."""
+    if result:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code), path)

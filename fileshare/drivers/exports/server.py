@@ -23,6 +23,7 @@ from fileshare.privileged import servers
 LOG = logging.getLogger(__name__)
 
 START_SECONDS = 20.0
+START_SECONDS_FOR_EACH_EXPORT = 0.1
 START_PAUSE = 0.01
 
 _PLUGINS = (
@@ -109,7 +110,9 @@ class Server:
     def _comes_up(self) -> bool:
         """Wait until Ganesha answers; False when it dies or takes too long."""
         started = time.monotonic()
-        while time.monotonic() - started < START_SECONDS:
+        exports = sum(1 for _ in (self._settings.state / "ids").iterdir())
+        patience = START_SECONDS + START_SECONDS_FOR_EACH_EXPORT * exports
+        while time.monotonic() - started < patience:
             if self._pid() is not None and self._bus.alive():
                 return True
             if self._pid() is None and time.monotonic() - started > 1:
