@@ -6,12 +6,13 @@ import hashlib
 import json
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from oslo_config import cfg
 from stevedore import driver as stevedore_driver
 from stevedore import exception as stevedore_errors
+from stevedore import extension as stevedore_extension
 
 from fileshare import errors
 from fileshare.conf import backend
@@ -44,6 +45,17 @@ def driver_class(name: str) -> type[base.Driver]:
         text = f"{name!r} in {NAMESPACE} is no driver."
         raise errors.BadConfiguration(operator_text=text)
     return cls
+
+
+def list_opts() -> list[tuple[str, Sequence[cfg.Opt]]]:
+    """(section, options) of every installed driver, for the sample generator and the manual.
+
+    One section stands for all back ends; what follows there from a driver's base is named once.
+    """
+    found: dict[str, cfg.Opt] = {}
+    for name in sorted(stevedore_extension.ExtensionManager(NAMESPACE).names()):
+        found.update((opt.name, opt) for opt in driver_class(name).OPTS)
+    return [(backend.GROUP, list(found.values()))]
 
 
 def load(conf: cfg.ConfigOpts, name: str) -> base.Driver:

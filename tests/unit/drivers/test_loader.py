@@ -93,3 +93,12 @@ def test_fingerprint_is_of_the_back_end_not_of_its_capacity(tmp_path):
     assert loader.fingerprint(driver, conf) == before
     conf.set_override("replication_domain", "other", group=NAME)
     assert loader.fingerprint(driver, conf) != before
+
+
+def test_the_sample_has_the_options_of_every_driver():
+    ((group, opts),) = loader.list_opts()
+    names = [opt.name for opt in opts]
+    assert group == "backend"
+    assert len(set(names)) == len(names)
+    assert {"dummy_state_path", "local_share_path"} <= set(names)
+    assert all(opt.help for opt in opts)
