@@ -51,6 +51,14 @@ def make_filesystem(image: str) -> None:
 
 
 @privileged
+def grow(top: str) -> None:
+    """Take in what the file below the file system has grown by."""
+    output, _ = processutils.execute("findmnt", "-n", "-o", "SOURCE", "--mountpoint", top)
+    processutils.execute("losetup", "-c", output.split()[0])
+    processutils.execute("btrfs", "filesystem", "resize", "max", top)
+
+
+@privileged
 def enable_quota(top: str) -> None:
     """Turn quota groups on; a second time is fine."""
     processutils.execute("btrfs", "quota", "enable", top)

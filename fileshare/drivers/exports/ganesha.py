@@ -130,6 +130,7 @@ class GaneshaExports:
         old = self._read(key)
         if old is not None:
             self._take_away(old)
+        self._forget_ids(key)
 
     @_served
     def hide(self, key: str) -> None:
@@ -233,6 +234,16 @@ class GaneshaExports:
             if self.settings.bus_address is None or self._bus.clients(id) is None:
                 return id
         raise errors.DriverError(operator_text=f"All {IDS} export ids are in use.")
+
+    def _forget_ids(self, key: str) -> None:
+        """Free what a call that was killed before it wrote the export has kept."""
+        first = zlib.crc32(key.encode()) % IDS
+        for step in range(IDS):
+            slot = self._slot((first + step) % IDS + 1)
+            if not slot.is_symlink():
+                return
+            if str(slot.readlink()) == key:
+                slot.unlink()
 
     def _slot(self, id: int) -> Path:
         return self.settings.state / "ids" / str(id)

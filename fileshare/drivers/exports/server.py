@@ -60,11 +60,17 @@ class Server:
             )
 
     def configure(self) -> None:
-        """Write the configuration files."""
+        """Write the configuration files; a Ganesha that runs with others is ended."""
         for name in ("run", "log", "recovery"):
             (self._settings.state / name).mkdir(mode=0o700, exist_ok=True)
-        write_whole(Path(self._bus_config), bus_text(self._settings))
-        write_whole(Path(self._config), server_text(self._settings, _plugins() or ""))
+        texts = {
+            Path(self._bus_config): bus_text(self._settings),
+            Path(self._config): server_text(self._settings, _plugins() or ""),
+        }
+        if any(not path.exists() or path.read_text() != text for path, text in texts.items()):
+            self.end()
+            for path, text in texts.items():
+                write_whole(path, text)
 
     def running(self) -> bool:
         """Whether Ganesha is alive and answers."""

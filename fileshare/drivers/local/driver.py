@@ -8,6 +8,8 @@ way is found and finished by the next one.
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -238,7 +240,7 @@ class LocalDriver(base.Driver, base.Resizable):
         return Directories(self._top, self._mode())
 
     def _make_pool(self) -> None:
-        """The btrfs in a file, made once and mounted; a given directory must be there."""
+        """The btrfs in a file, made once, grown when asked; a given directory must be there."""
         if self.conf.local_share_path:
             if not self._top.is_dir():
                 text = f"local_share_path {self._top} is no directory."
@@ -253,6 +255,9 @@ class LocalDriver(base.Driver, base.Resizable):
             new.rename(image)
         self._top.mkdir(exist_ok=True)
         mounts.mount_loop(str(image), str(self._top), "btrfs")
+        if capacity(self._top)[0] < self.conf.local_share_size:
+            os.truncate(image, self.conf.local_share_size * GIB)
+            btrfs.grow(str(self._top))
         keep_private(self._top)
 
     def _know_pool(self) -> None:
@@ -320,4 +325,5 @@ def told(what: str) -> Iterator[None]:
         text = f"Could not {what}: {error.cmd}: {error.stderr or error.description}"
         raise errors.DriverError(operator_text=text) from error
     except OSError as error:
-        raise errors.DriverError(operator_text=f"Could not {what}: {error}") from error
+        kind = errors.BackendBusy if error.errno == errno.EBUSY else errors.DriverError
+        raise kind(operator_text=f"Could not {what}: {error}") from error

@@ -86,7 +86,11 @@ class Directories(Volumes):
 
     def delete(self, id: str) -> None:
         """Out of sight first, since removing many files takes long."""
-        mounts.remove_tree(str(self.source(id)))
+        gone = self.source(id).with_suffix(".deleted")
+        mounts.remove_tree(str(gone))
+        if self.source(id).exists():
+            mounts.rename(str(self.source(id)), str(gone))
+            mounts.remove_tree(str(gone))
 
     def open(self, id: str) -> Path:
         """As it is."""

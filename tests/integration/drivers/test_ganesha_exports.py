@@ -91,6 +91,12 @@ def test_an_id_is_not_used_twice(attached, share, monkeypatch):
     assert {attached._must(key).id for key in ("one", "three", "four")} == {8, 9, 10}
 
 
+def test_an_id_of_an_export_that_was_never_written_is_freed(attached):
+    attached._free_id("key")
+    attached.remove("key")
+    assert list((attached.settings.state / "ids").iterdir()) == []
+
+
 def test_a_ganesha_that_is_not_there_is_named(tmp_path):
     exports = GaneshaExports(Settings(tmp_path, bus_address=f"unix:path={tmp_path}/nowhere"))
     with pytest.raises(errors.BackendBusy) as caught:

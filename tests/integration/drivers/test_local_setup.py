@@ -8,7 +8,7 @@ from fileshare import errors
 from fileshare.drivers import loader
 from fileshare.drivers.exports import server
 from tests.fixtures.backends import NAME, new_share, started
-from tests.fixtures.local_backends import local_conf, needs_local_driver
+from tests.fixtures.local_backends import free_port, local_conf, needs_local_driver
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,28 @@ class TestAsRoot:
                 driver.setup()
             driver.close()
             assert "did not start" in caught.value.operator_text
+
+    def test_the_pool_grows_with_its_option(self, local_backend):
+        conf = local_backend(local_share_size=1)
+        driver = started(conf)
+        share = new_share()
+        driver.create(share)
+        (before,) = driver.pools()
+        driver.close()
+        conf.set_override("local_share_size", 3, group=NAME)
+        again = started(conf)
+        (after,) = again.pools()
+        assert (before.total, after.total) == (1.0, 3.0)
+        again.delete(share)
+        again.close()
+
+    def test_other_options_of_the_server_hold_after_a_restart(self, local_backend):
+        import socket
+
+        conf = local_backend(local_share_size=1)
+        started(conf).close()
+        port = free_port()
+        conf.set_override("local_nfs_port", port, group=NAME)
+        again = started(conf)
+        socket.create_connection(("127.0.0.1", port)).close()
+        again.close()
