@@ -77,19 +77,16 @@ def check_limit(limit: int, least: int, most: int) -> str | None:
 
 
 def promised(parts: Iterable[tuple[str, str, int]]) -> dict[str, int]:
-    """What a project's own limits must at least be, from those of its parts.
+    """What a project's own limits must at least be: what its users' limits add up to.
 
-    *parts* are (scope, resource, limit).  The limits of users add up; those of share types
-    overlap (every share counts in one of them and in a user's), so the largest counts.
+    *parts* are (scope, resource, limit).  Those of share types do not count: they overlap, and
+    say how the project's shares may be made up, not how many there are.
     """
-    users: dict[str, int] = {}
-    kinds: dict[str, int] = {}
+    sums: dict[str, int] = {}
     for scope, name, limit in parts:
         if is_user_scope(scope):
-            users[name] = users.get(name, 0) + max(limit, 0)
-        elif is_type_scope(scope):
-            kinds[name] = max(kinds.get(name, 0), limit)
-    return {name: max(users.get(name, 0), kinds.get(name, 0)) for name in users | kinds}
+            sums[name] = sums.get(name, 0) + max(limit, 0)
+    return sums
 
 
 @dataclass(frozen=True, slots=True)

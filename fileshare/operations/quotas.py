@@ -107,7 +107,7 @@ def find_class(unit: Unit, name: str) -> dict[str, int]:
 @operation
 def update_class(unit: Unit, name: str, limits: Mapping[str, int]) -> dict[str, int]:
     """Set limits of a quota class; the class ``default`` holds for all projects."""
-    _check_length("id", name)
+    _check_name("id", name)
     quotas.set_limits(unit.session, quotas.class_id(name), PROJECT, limits)
     return {**unit.runtime.quota_defaults, **quotas.class_limits(unit.session, name)}
 
@@ -115,12 +115,17 @@ def update_class(unit: Unit, name: str, limits: Mapping[str, int]) -> dict[str, 
 def _check_owner(ctx: Context, project_id: str) -> None:
     if not ctx.is_admin and ctx.project_id != project_id:
         raise errors.Refused(reason="The project is not the caller's.")
-    _check_length("id", project_id)
+    _check_name("id", project_id)
+    if project_id.startswith(quotas.class_id("")):
+        raise errors.InvalidInput(field="id", reason="it is no project's")
 
 
-def _check_length(field: str, text: str) -> None:
+def _check_name(field: str, text: str) -> None:
+    """Refuse what no column holds, and what some databases do not tell apart."""
     if len(text) > _LONGEST_OWNER:
         raise errors.InvalidInput(field=field, reason="it is too long")
+    if text != text.strip():
+        raise errors.InvalidInput(field=field, reason="there are blanks around it")
 
 
 def _scope_of(
@@ -131,7 +136,7 @@ def _scope_of(
             field="user_id", reason="it cannot be given together with share_type"
         )
     if user_id:
-        _check_length("user_id", user_id)
+        _check_name("user_id", user_id)
         return user_scope(user_id)
     if not share_type:
         return PROJECT

@@ -102,11 +102,10 @@ def test_what_a_project_has_promised():
         (user_scope("a"), "shares", 3),
         (user_scope("b"), "shares", 4),
         (user_scope("c"), "shares", UNLIMITED),
-        (type_scope("t"), "shares", 5),
-        (type_scope("u"), "shares", 6),
+        (type_scope("t"), "shares", 8),
         (type_scope("t"), "gigabytes", 9),
         (user_scope("a"), "gigabytes", 2),
         (type_scope("t"), "snapshots", UNLIMITED),
     ]
-    assert promised(parts) == {"shares": 7, "gigabytes": 9, "snapshots": 0}
+    assert promised(parts) == {"shares": 7, "gigabytes": 2}
     assert promised([]) == {}
