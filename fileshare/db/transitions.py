@@ -153,6 +153,7 @@ def _write_instances(session: Session, share_id: str, values: Mapping[str, Any])
 
 
 def _settle_access(session: Session, intent: Intent, status: str, settlement: Settlement) -> bool:
+    hold(session, intent.share_id or "")
     version = settlement.access_version
     same = sa.true() if version is None else ShareInstance.access_version == version
     instance = ShareInstance.id == intent.resource_id
@@ -174,6 +175,7 @@ def change_rules(session: Session, share_id: str, intent_id: str, *, allow_error
     deleted.  Afterwards ``access_intent_id`` of an instance is *intent_id*, or that of the
     intent that is open already and will see the change.  Raises Refused otherwise.
     """
+    hold(session, share_id)
     refused = TRANSITIONAL if allow_error else TRANSITIONAL | {Status.ERROR}
     touched = count(
         session,
@@ -200,6 +202,12 @@ def change_rules(session: Session, share_id: str, intent_id: str, *, allow_error
         )
     show_rules_status(session, share_id)
     return held
+
+
+def hold(session: Session, share_id: str) -> None:
+    """Lock the share's row before its instances', as every verb does: two never cross."""
+    row = sa.select(Share.id).where(Share.id == share_id)
+    session.execute(row.with_for_update(key_share=True))
 
 
 def show_rules_status(session: Session, share_id: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import time
 import uuid
 
@@ -72,3 +73,20 @@ def until_it_waits(engine, kind, future, seconds=20):
         # InnoDB's table shows a state that may be old while it is asked more often than this.
         concurrent.futures.wait([future], timeout=0.15)
     assert future.done(), "the other transaction neither ended nor waited"
+
+
+@contextlib.contextmanager
+def no_deadlock(engine):
+    """Fail where two transactions took the same rows in another order."""
+    found = []
+
+    def note(context):
+        if "deadlock" in str(context.original_exception).lower():
+            found.append(f"{context.original_exception}: {context.statement}")
+
+    sa.event.listen(engine, "handle_error", note)
+    try:
+        yield
+    finally:
+        sa.event.remove(engine, "handle_error", note)
+    assert found == []

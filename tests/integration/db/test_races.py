@@ -27,7 +27,8 @@ THREADS = 16
 def program(empty_url, engine, tmp_path):
     made = Program(empty_url, tmp_path)
     made.share_type()
-    yield made
+    with rows.no_deadlock(made.sessions.engine):
+        yield made
     made.sessions.dispose()
 
 
