@@ -108,6 +108,12 @@ class Refused(FileshareError):
     template = "{reason}"
 
 
+class Locked(Refused):
+    """A resource that somebody has locked against what is asked."""
+
+    code = "locked"
+
+
 class Conflict(FileshareError):
     status, code = 409, "conflict"
     template = "{reason}"

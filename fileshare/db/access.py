@@ -10,23 +10,30 @@ import sqlalchemy as sa
 from oslo_db import exception as db_exception
 
 from fileshare import errors
-from fileshare.db.clock import now
-from fileshare.db.models import AccessMapping, AccessRule, new_id
+from fileshare.db import locks
+from fileshare.db.clock import after, now
+from fileshare.db.models import (
+    AccessMapping,
+    AccessRule,
+    ResourceLock,
+    Share,
+    ShareInstance,
+    new_id,
+)
 from fileshare.db.session import Session, count, swap
-from fileshare.domain.statuses import RuleState
+from fileshare.domain.statuses import TRANSITIONAL, RulesStatus, RuleState
 
 GONE = (RuleState.QUEUED_TO_DENY, RuleState.DENYING)
-PENDING = (
-    RuleState.QUEUED_TO_APPLY,
-    RuleState.QUEUED_TO_UPDATE,
-    RuleState.APPLYING,
-    RuleState.UPDATING,
-)
+NEW = (RuleState.QUEUED_TO_APPLY, RuleState.APPLYING)
+PENDING = (*NEW, RuleState.QUEUED_TO_UPDATE, RuleState.UPDATING)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleOnInstance:
-    """A rule and its state on one instance."""
+    """A rule and its state on one instance.
+
+    *is_denied*: it goes, whatever its state; *is_hidden*: its client is a secret.
+    """
 
     mapping_id: str
     id: str
@@ -35,6 +42,8 @@ class RuleOnInstance:
     access_level: str
     access_key: str | None
     state: str
+    is_denied: bool
+    is_hidden: bool
 
 
 def add(session: Session, rule: AccessRule, instance_ids: Collection[str]) -> AccessRule:
@@ -62,24 +71,45 @@ def add(session: Session, rule: AccessRule, instance_ids: Collection[str]) -> Ac
     return rule
 
 
-def queue(session: Session, access_id: str, state: str) -> None:
-    """Queue a change of a rule on all instances; a denial that waits is not undone."""
-    keep = sa.false() if state in GONE else AccessMapping.state.in_(GONE)
+def deny(session: Session, access_id: str) -> None:
+    """Mark a rule as going and hold its row; raises NotFound."""
+    statement = sa.update(AccessRule).where(AccessRule.id == access_id)
+    if not swap(
+        session, statement.values(denied_at=sa.func.coalesce(AccessRule.denied_at, now()))
+    ):
+        raise _absent(access_id)
+
+
+def queue_denial(session: Session, access_id: str) -> None:
+    """Queue the removal of a rule on all its instances; the caller has marked it."""
     count(
         session,
         sa.update(AccessMapping)
-        .where(AccessMapping.access_id == access_id, ~keep)
-        .values(state=state, error=None),
+        .where(AccessMapping.access_id == access_id)
+        .values(state=RuleState.QUEUED_TO_DENY, error=None),
     )
 
 
 def set_level(session: Session, access_id: str, level: str) -> None:
-    """Write the wanted level of a rule; the caller queues the update."""
-    count(
+    """Write the wanted level of a rule and queue the update; raises Busy where it is going.
+
+    Where the rule may not be in force yet it is queued to be applied.
+    """
+    swapped = swap(
         session,
         sa.update(AccessRule)
-        .where(AccessRule.id == access_id)
+        .where(AccessRule.id == access_id, AccessRule.denied_at.is_(None))
         .values(access_level=level, updated_at=now()),
+    )
+    if not swapped:
+        raise errors.Busy(resource="Access rule", id=access_id, reason="it is being removed")
+    again = AccessMapping.state.in_((*NEW, RuleState.ERROR))
+    state = sa.case((again, RuleState.QUEUED_TO_APPLY), else_=RuleState.QUEUED_TO_UPDATE)
+    count(
+        session,
+        sa.update(AccessMapping)
+        .where(AccessMapping.access_id == access_id)
+        .values(state=state, error=None),
     )
 
 
@@ -93,19 +123,29 @@ _COLUMNS = (
     AccessRule.extra.label("metadata"),
     AccessRule.created_at,
     AccessRule.updated_at,
+    Share.project_id,
+    Share.access_rules_status.label("share_rules_status"),
+    ResourceLock.user_id.label("hidden_by_user"),
+    ResourceLock.project_id.label("hidden_by_project"),
+    AccessMapping.state,
 )
+
+
+def _select() -> sa.Select[Any]:
+    return (
+        sa.select(*_COLUMNS)
+        .join(Share, Share.id == AccessRule.share_id)
+        .outerjoin(AccessMapping, AccessMapping.access_id == AccessRule.id)
+        .outerjoin(ResourceLock, locks.hides(AccessRule.id))
+        .order_by(AccessRule.created_at, AccessRule.id)
+    )
 
 
 def find(
     session: Session, share_id: str, filters: Mapping[str, Any] | None = None
 ) -> Sequence[Any]:
     """Rows of (rule, state on one instance) of a share, oldest rule first."""
-    statement = (
-        sa.select(*_COLUMNS, AccessMapping.state)
-        .outerjoin(AccessMapping, AccessMapping.access_id == AccessRule.id)
-        .where(AccessRule.share_id == share_id)
-        .order_by(AccessRule.created_at, AccessRule.id)
-    )
+    statement = _select().where(AccessRule.share_id == share_id)
     for name, value in (filters or {}).items():
         statement = statement.where(getattr(AccessRule, name) == value)
     return session.execute(statement).all()
@@ -113,23 +153,28 @@ def find(
 
 def get(session: Session, access_id: str) -> Sequence[Any]:
     """Rows of (rule, state on one instance) of one rule; raises NotFound."""
-    rows = session.execute(
-        sa.select(*_COLUMNS, AccessMapping.state)
-        .outerjoin(AccessMapping, AccessMapping.access_id == AccessRule.id)
-        .where(AccessRule.id == access_id)
-    ).all()
+    rows = session.execute(_select().where(AccessRule.id == access_id)).all()
     if not rows:
-        raise errors.NotFound(resource="Access rule", id=access_id)
+        raise _absent(access_id)
     return rows
 
 
+def _absent(access_id: str) -> errors.NotFound:
+    return errors.NotFound(resource="Access rule", id=access_id)
+
+
+def hold(session: Session, access_id: str) -> None:
+    """Keep others from writing to a rule in this transaction; raises NotFound."""
+    statement = sa.update(AccessRule).where(AccessRule.id == access_id)
+    if not swap(session, statement.values(updated_at=now())):
+        raise _absent(access_id)
+
+
 def set_metadata(session: Session, access_id: str, metadata: Mapping[str, str]) -> None:
-    """Write the whole metadata of a rule."""
+    """Write the whole metadata of a rule that the caller holds."""
     count(
         session,
-        sa.update(AccessRule)
-        .where(AccessRule.id == access_id)
-        .values(extra=dict(metadata), updated_at=now()),
+        sa.update(AccessRule).where(AccessRule.id == access_id).values(extra=dict(metadata)),
     )
 
 
@@ -144,8 +189,11 @@ def on_instance(session: Session, instance_id: str) -> list[RuleOnInstance]:
             AccessRule.access_level,
             AccessRule.access_key,
             AccessMapping.state,
+            AccessRule.denied_at.is_not(None),
+            ResourceLock.id.is_not(None),
         )
         .join(AccessRule, AccessRule.id == AccessMapping.access_id)
+        .outerjoin(ResourceLock, locks.hides(AccessRule.id))
         .where(AccessMapping.share_instance_id == instance_id)
         .order_by(AccessRule.created_at, AccessRule.id)
     )
@@ -163,22 +211,16 @@ def record(
     """Write what a driver made of the rules of one instance.
 
     A rule that was queued for something else meanwhile keeps that state: each write expects the
-    state that the driver was told of.  *failed* are texts by mapping id, *keys* secrets by rule
-    id.
+    state and the level that the driver was told of.  *failed* are texts by mapping id, *keys*
+    secrets by rule id.
     """
-    by_state: dict[str, list[str]] = {}
+    by_state: dict[tuple[str, str], list[str]] = {}
     for rule in applied:
         if rule.state != RuleState.ACTIVE:
-            by_state.setdefault(rule.state, []).append(rule.mapping_id)
-    for state, ids in by_state.items():
-        _move(session, ids, state, RuleState.ACTIVE)
-    for mapping_id, text in failed.items():
-        count(
-            session,
-            sa.update(AccessMapping)
-            .where(AccessMapping.id == mapping_id, AccessMapping.state.not_in(GONE))
-            .values(state=RuleState.ERROR, error=text),
-        )
+            by_state.setdefault((rule.state, rule.access_level), []).append(rule.mapping_id)
+    for (state, level), ids in by_state.items():
+        _activate(session, ids, state, level)
+    fail(session, failed)
     for access_id, key in keys.items():
         swap(
             session,
@@ -187,25 +229,51 @@ def record(
     _remove(session, denied)
 
 
-def _move(session: Session, mapping_ids: Sequence[str], old: str, new: str) -> None:
+def _activate(session: Session, mapping_ids: Sequence[str], state: str, level: str) -> None:
+    same_level = sa.exists(
+        sa.select(AccessRule.id).where(
+            AccessRule.id == AccessMapping.access_id, AccessRule.access_level == level
+        )
+    )
     count(
         session,
         sa.update(AccessMapping)
-        .where(AccessMapping.id.in_(mapping_ids), AccessMapping.state == old)
-        .values(state=new, error=None),
+        .where(AccessMapping.id.in_(mapping_ids), AccessMapping.state == state, same_level)
+        .values(state=RuleState.ACTIVE, error=None),
     )
 
 
+def fail(session: Session, failed: Mapping[str, str], *, denials: bool = False) -> None:
+    """Put rules in error, with a text for each mapping; *denials*: also those that were going."""
+    by_text: dict[str, list[str]] = {}
+    for mapping_id, text in failed.items():
+        by_text.setdefault(text, []).append(mapping_id)
+    there = sa.true() if denials else AccessMapping.state.not_in(GONE)
+    for text, ids in by_text.items():
+        count(
+            session,
+            sa.update(AccessMapping)
+            .where(AccessMapping.id.in_(ids), there)
+            .values(state=RuleState.ERROR, error=text),
+        )
+
+
 def _remove(session: Session, denied: Collection[RuleOnInstance]) -> None:
+    """Forget rules on an instance; a rule goes with the last of its instances, and its locks."""
     if not denied:
         return
+    ids = {rule.id for rule in denied}
+    # Held first, so that of two instances that let go at once the second one sees the first.
+    count(session, sa.update(AccessRule).where(AccessRule.id.in_(ids)).values(id=AccessRule.id))
     mapping_ids = [rule.mapping_id for rule in denied]
     count(session, sa.delete(AccessMapping).where(AccessMapping.id.in_(mapping_ids)))
     left = sa.exists(sa.select(AccessMapping.id).where(AccessMapping.access_id == AccessRule.id))
     count(
         session,
-        sa.delete(AccessRule).where(AccessRule.id.in_({rule.id for rule in denied}), ~left),
+        sa.delete(AccessRule).where(AccessRule.id.in_(ids), ~left),
     )
+    # Locks on its deletion were lifted when it was denied, and no lock was made since.
+    locks.forget_rules(session, {rule.id for rule in denied if rule.is_hidden})
 
 
 def fail_queued(session: Session, instance_id: str, text: str) -> None:
@@ -218,4 +286,76 @@ def fail_queued(session: Session, instance_id: str, text: str) -> None:
             AccessMapping.state.in_((*PENDING, *GONE)),
         )
         .values(state=RuleState.ERROR, error=text),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """An instance whose rules are in error, and how often they were tried again in vain."""
+
+    instance_id: str
+    share_id: str
+    project_id: str
+    host: str
+    failures: int
+
+
+def failing(session: Session, backend: str, limit: int = 100) -> list[Failing]:
+    """Instances on any pool of a back end whose rules should be tried again now."""
+    rows = session.execute(
+        sa.select(
+            ShareInstance.id,
+            ShareInstance.share_id,
+            Share.project_id,
+            sa.func.coalesce(ShareInstance.host, backend),
+            sa.func.coalesce(ShareInstance.access_failures, 0),
+        )
+        .join(Share, Share.id == ShareInstance.share_id)
+        .where(
+            sa.or_(
+                ShareInstance.host == backend,
+                sa.and_(ShareInstance.host > f"{backend}#", ShareInstance.host < f"{backend}$"),
+            ),
+            *_waits(),
+        )
+        .limit(limit)
+    )
+    return [Failing(*row) for row in rows]
+
+
+def _waits() -> tuple[sa.ColumnElement[bool], ...]:
+    due = ShareInstance.access_retry_at
+    return (
+        ShareInstance.access_rules_status == RulesStatus.ERROR,
+        ShareInstance.access_intent_id.is_(None),
+        ShareInstance.deleted_at.is_(None),
+        ShareInstance.status.not_in(TRANSITIONAL),
+        sa.or_(due.is_(None), due <= now()),
+    )
+
+
+def retry(session: Session, instance_id: str, intent_id: str, wait: float) -> bool:
+    """Let *intent_id* try the rules of an instance again, the next one *wait* seconds later.
+
+    False where somebody else does already.
+    """
+    return swap(
+        session,
+        sa.update(ShareInstance)
+        .where(ShareInstance.id == instance_id, *_waits())
+        .values(
+            access_intent_id=intent_id,
+            access_failures=sa.func.coalesce(ShareInstance.access_failures, 0) + 1,
+            access_retry_at=after(wait),
+        ),
+    )
+
+
+def forgive(session: Session, instance_id: str) -> None:
+    """Let the next try come soon: there is news about the rules of an instance."""
+    count(
+        session,
+        sa.update(ShareInstance)
+        .where(ShareInstance.id == instance_id)
+        .values(access_failures=None, access_retry_at=None),
     )

@@ -9,6 +9,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from fileshare import errors
+from fileshare.db import locks
 from fileshare.db.clock import now
 from fileshare.db.models import (
     AccessMapping,
@@ -308,7 +309,8 @@ def add_exports(session: Session, instance_id: str, exports: Sequence[Mapping[st
 
 
 def drop_children(session: Session, share_id: str) -> None:
-    """Remove exports and rules of a share that is gone."""
+    """Remove exports, rules and locks of a share that is gone."""
+    locks.forget_share(session, share_id)
     instances = sa.select(ShareInstance.id).where(ShareInstance.share_id == share_id)
     for model in (ExportLocation, AccessMapping):
         where = model.share_instance_id.in_(instances)

@@ -13,10 +13,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from fileshare import errors
+from fileshare.db import locks
 from fileshare.db.clock import now
 from fileshare.db.intents import LostClaim
 from fileshare.db.models import Intent, Share, ShareInstance
-from fileshare.db.query import Scope
+from fileshare.db.query import ALL, Scope
 from fileshare.db.session import Session, count, swap
 from fileshare.domain.lifecycle import ACCESS, SHARE, Verb
 from fileshare.domain.statuses import TRANSITIONAL, RulesStatus, Status
@@ -50,8 +51,8 @@ class Settlement:
 def begin(session: Session, verb: Verb, share_id: str, intent_id: str, scope: Scope) -> Held:
     """Take the share for *verb*, then read it.
 
-    Raises NotFound, WrongStatus (also where another intent holds the share), and Forbidden for
-    a public share of another project.
+    Raises NotFound, WrongStatus (also where another intent holds the share), Forbidden for a
+    public share of another project, and Locked where somebody keeps it from being removed.
     """
     free = sa.true() if verb.takes_over else Share.intent_id.is_(None)
     swapped = swap(
@@ -68,6 +69,8 @@ def begin(session: Session, verb: Verb, share_id: str, intent_id: str, scope: Sc
     )
     if not swapped:
         raise _explain(session, verb, share_id, scope)
+    if verb.removes:
+        locks.refuse_removal(session, share_id)
     count(
         session,
         sa.update(ShareInstance)
@@ -168,12 +171,15 @@ def _settle_access(session: Session, intent: Intent, status: str, settlement: Se
     return settled
 
 
-def change_rules(session: Session, share_id: str, intent_id: str, *, allow_error: bool) -> Held:
+def change_rules(
+    session: Session, share_id: str, intent_id: str, scope: Scope = ALL, *, allow_error: bool
+) -> Held:
     """Announce a change of the share's access rules on each of its instances.
 
     This touches the parent rows that rules hang on: no rule is made on a share that is being
     deleted.  Afterwards ``access_intent_id`` of an instance is *intent_id*, or that of the
-    intent that is open already and will see the change.  Raises Refused otherwise.
+    intent that is open already and will see the change.  Raises NotFound, Forbidden for a public
+    share of another project, Refused in the recycle bin, and Busy.
     """
     hold(session, share_id)
     refused = TRANSITIONAL if allow_error else TRANSITIONAL | {Status.ERROR}
@@ -193,6 +199,9 @@ def change_rules(session: Session, share_id: str, intent_id: str, *, allow_error
         ),
     )
     held = read(session, share_id)
+    _check_mine(held.share, scope)
+    if held.share.is_soft_deleted:
+        raise errors.Refused(reason=f"Share {share_id} has been soft deleted.")
     if touched != len(held.instances):
         raise errors.Busy(
             resource="Share",
@@ -208,6 +217,14 @@ def hold(session: Session, share_id: str) -> None:
     """Lock the share's row before its instances', as every verb does: two never cross."""
     row = sa.select(Share.id).where(Share.id == share_id)
     session.execute(row.with_for_update(key_share=True))
+
+
+def _check_mine(share: Share, scope: Scope) -> None:
+    if scope.project_id in {None, share.project_id}:
+        return
+    if share.is_public:
+        raise errors.Forbidden(rule="share:update")
+    raise errors.NotFound(resource="Share", id=share.id)
 
 
 def show_rules_status(session: Session, share_id: str) -> None:

@@ -45,6 +45,11 @@ class Verb:
         """The name that notifications carry: ``share.extend``."""
         return f"{self.resource}.{self.name}"
 
+    @property
+    def removes(self) -> bool:
+        """Whether the resource is gone when the verb is done: locks stand against that."""
+        return self.done in {Status.DELETED, Status.UNMANAGED}
+
 
 class Lifecycle:
     """The verbs of one resource by name."""

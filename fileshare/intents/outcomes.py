@@ -30,13 +30,14 @@ class Done:
     """The verb is done; *refund* is quota that is free now.
 
     *failed_partly* settles in the verb's failed status although the work is over (some rules of
-    a set could not be applied).
+    a set could not be applied).  With an *error* the work came to nothing: operators see it.
     """
 
     settlement: Settlement = field(default_factory=Settlement)
     writes: Writes = ()
     refund: Charge | None = None
     failed_partly: bool = False
+    error: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)

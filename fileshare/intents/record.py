@@ -43,7 +43,10 @@ def _done(session: Session, job: Job[Any], outcome: Done) -> bool:
         intents.again(session, job.intent, 0, failed=False)
         return True
     quotas.refund(session, outcome.refund)
-    intents.close(session, job.intent, IntentState.DONE)
+    if outcome.error is None:
+        intents.close(session, job.intent, IntentState.DONE)
+    else:
+        intents.close(session, job.intent, IntentState.FAILED, describe(outcome.error))
     return False
 
 

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fileshare import errors
-from fileshare.db import access, shares, transitions
+from fileshare.db import access, locks, shares, transitions
 from fileshare.db.models import AccessRule, new_id
 from fileshare.db.transitions import Held
 from fileshare.domain import access as domain_access
 from fileshare.domain import aggregate
-from fileshare.domain.statuses import RulesStatus, RuleState
+from fileshare.domain.locks import ACCESS_RULE, DELETE, SHARE, SHOW, may_touch
+from fileshare.domain.statuses import RulesStatus
 from fileshare.intents import destinations
 from fileshare.intents.kinds import SyncAccess
 from fileshare.intents.unit import Unit, operation
+from fileshare.operations.locks import place
+
+
+class Keeper(NamedTuple):
+    """Who locked the visibility of a rule."""
+
+    user_id: str
+    project_id: str
 
 
 class Rule(NamedTuple):
-    """A rule as views show it; *state* is worked out over the instances."""
+    """A rule as views show it; *state* is worked out over the instances.
+
+    With a *keeper* its client and its key are for those only whom policy lets past the lock.
+    """
 
     id: str
     share_id: str
+    project_id: str
     access_type: str
     access_to: str
     access_level: str
@@ -29,48 +43,73 @@ class Rule(NamedTuple):
     metadata: Mapping[str, str]
     created_at: Any
     updated_at: Any
-    state: str | None
     share_rules_status: str
+    state: str | None
+    keeper: Keeper | None
+
+    def redacted(self) -> Rule:
+        """The rule as those see it from whom it is hidden."""
+        return self._replace(access_to=domain_access.HIDDEN, access_key=domain_access.HIDDEN)
 
 
-def _rules(rows: Sequence[Any], share: Any) -> list[Rule]:
+_AS_READ = Rule._fields[:-2]
+
+
+@dataclass(frozen=True, slots=True)
+class Locks:
+    """The locks that a new rule is made with."""
+
+    visibility: bool = False
+    deletion: bool = False
+    reason: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.visibility or self.deletion
+
+
+NO_LOCKS = Locks()
+
+
+def _rules(rows: Sequence[Any]) -> list[Rule]:
     """One rule for all its rows, which differ in the state on an instance."""
     states: dict[str, list[str | None]] = {}
     for row in rows:
         states.setdefault(row.id, []).append(row.state)
     firsts = {row.id: row for row in reversed(rows)}
-    return [_rule(firsts[id], found, share) for id, found in states.items()]
+    return [_rule(firsts[id], found) for id, found in states.items()]
 
 
-def _rule(row: Any, states: Sequence[str | None], share: Any) -> Rule:
+def _rule(row: Any, states: Sequence[str | None]) -> Rule:
     state = aggregate.rule_state(state for state in states if state)
-    facts = {name: getattr(row, name) for name in Rule._fields[:-2]}
-    return Rule(**facts, state=state, share_rules_status=share.access_rules_status)
+    hidden = row.hidden_by_user is not None
+    keeper = Keeper(row.hidden_by_user, row.hidden_by_project) if hidden else None
+    facts = {name: getattr(row, name) for name in _AS_READ}
+    return Rule(**facts, state=state, keeper=keeper)
 
 
 @operation
 def find(unit: Unit, share_id: str, filters: Mapping[str, Any] | None = None) -> list[Rule]:
-    """The rules of a share; raises NotFound for the share."""
+    """The rules of a share; raises NotFound, and Forbidden for another project's public share."""
     share = shares.get(unit.session, unit.scope, share_id)
+    if unit.scope.project_id not in {None, share.project_id}:
+        raise errors.Forbidden(rule="share:access_get_all")
     filters = dict(filters or {})
     wanted = filters.pop("metadata", {})
-    rules = _rules(access.find(unit.session, share_id, filters), share)
+    rules = _rules(access.find(unit.session, share_id, filters))
     return [rule for rule in rules if wanted.items() <= rule.metadata.items()]
 
 
 @operation
 def get(unit: Unit, access_id: str) -> Rule:
-    """One rule; raises NotFound, also where the caller may not see its share."""
+    """One rule; raises NotFound, also for that of another project's public share."""
     return _get(unit, access_id)
 
 
 def _get(unit: Unit, access_id: str) -> Rule:
-    rows = access.get(unit.session, access_id)
-    try:
-        share = shares.get(unit.session, unit.scope, rows[0].share_id)
-    except errors.NotFound:
-        raise errors.NotFound(resource="Access rule", id=access_id) from None
-    return _rules(rows, share)[0]
+    rule = _rules(access.get(unit.session, access_id))[0]
+    if unit.scope.project_id not in {None, rule.project_id}:
+        raise errors.NotFound(resource="Access rule", id=access_id)
+    return rule
 
 
 def _change(unit: Unit, share_id: str, *, allow_error: bool) -> Held:
@@ -79,13 +118,10 @@ def _change(unit: Unit, share_id: str, *, allow_error: bool) -> Held:
     The rules of an instance are applied as a set by one intent at a time: where one is open
     already, it sees the change.
     """
-    share = shares.get(unit.session, unit.scope, share_id)
-    if unit.scope.project_id not in {None, share.project_id}:
-        raise errors.Forbidden(rule="share:update")
-    if share.is_soft_deleted:
-        raise errors.Refused(reason=f"Share {share_id} has been soft deleted.")
     intent_id = new_id()
-    held = transitions.change_rules(unit.session, share_id, intent_id, allow_error=allow_error)
+    held = transitions.change_rules(
+        unit.session, share_id, intent_id, unit.scope, allow_error=allow_error
+    )
     for instance in held.instances:
         if instance.access_intent_id == intent_id:
             unit.promise(
@@ -94,7 +130,7 @@ def _change(unit: Unit, share_id: str, *, allow_error: bool) -> Held:
                 intent_id=intent_id,
                 resource_id=instance.id,
                 share_id=share_id,
-                project_id=share.project_id,
+                project_id=held.share.project_id,
             )
     return held
 
@@ -108,6 +144,7 @@ def allow(
     *,
     access_level: str | None = None,
     metadata: Mapping[str, str] | None = None,
+    with_locks: Locks = NO_LOCKS,
     ipv6: bool = True,
     cephx: bool = True,
     allow_error: bool = True,
@@ -116,9 +153,12 @@ def allow(
     """A new rule, queued for the back end.
 
     *in_error* False refuses while the rules of the share are in error (microversions before
-    2.28).  Raises InvalidInput for a malformed rule, or one that is there.
+    2.28).  Raises InvalidInput for a malformed rule, one that is there, or locks that cannot be.
     """
     access_to = domain_access.validate(access_type, access_to, ipv6=ipv6, cephx=cephx)
+    if with_locks.reason is not None and not with_locks:
+        reason = "It is taken with lock_visibility or lock_deletion only."
+        raise errors.InvalidInput(field="lock_reason", reason=reason)
     held = _change(unit, share_id, allow_error=allow_error)
     if not in_error and held.share.access_rules_status == RulesStatus.ERROR:
         reason = "the access rules of the share are in error"
@@ -133,23 +173,69 @@ def allow(
         extra=dict(metadata or {}),
     )
     access.add(unit.session, rule, [instance.id for instance in held.instances])
+    _lock(unit, share_id, rule.id, with_locks)
     return _get(unit, rule.id)
 
 
-def _of_share(unit: Unit, share_id: str, access_id: str) -> Any:
-    row = access.get(unit.session, access_id)[0]
-    if row.share_id != share_id:
-        raise errors.NotFound(resource="Access rule", id=access_id)
-    return row
+def _lock(unit: Unit, share_id: str, access_id: str, wanted: Locks) -> None:
+    """Lock a rule that was made just now, and with its deletion that of the share."""
+    new = (unit.session, unit.ctx)
+    if wanted.visibility:
+        place(*new, ACCESS_RULE, access_id, SHOW, wanted.reason)
+    if wanted.deletion:
+        if not locks.touch_share(unit.session, share_id):
+            reason = f"Share {share_id} is being removed."
+            raise errors.InvalidInput(field="lock_deletion", reason=reason)
+        place(*new, ACCESS_RULE, access_id, DELETE, wanted.reason)
+        place(*new, SHARE, share_id, DELETE, wanted.reason, cause_id=access_id)
+
+
+def _nobody(_lock: Any) -> bool:
+    return False
 
 
 @operation
-def deny(unit: Unit, share_id: str, access_id: str, *, allow_error: bool = True) -> None:
-    """Queue the removal of a rule; raises NotFound where it is not the share's."""
-    shares.get(unit.session, unit.scope, share_id)
-    _of_share(unit, share_id, access_id)
+def deny(
+    unit: Unit,
+    share_id: str,
+    access_id: str,
+    *,
+    unrestrict: bool = False,
+    may_lift: Callable[[Any], bool] = _nobody,
+    allow_error: bool = True,
+) -> None:
+    """Queue the removal of a rule.
+
+    *unrestrict* lifts the locks that keep it, those that *may_lift* (what policy says) and their
+    context leave to the caller.  Raises NotFound where it is not the share's, and Locked.
+    """
+    row = access.get(unit.session, access_id)[0]
+    if row.share_id != share_id:
+        shares.get(unit.session, unit.scope, share_id)
+        raise errors.NotFound(resource="Access rule", id=access_id)
     _change(unit, share_id, allow_error=allow_error)
-    access.queue(unit.session, access_id, RuleState.QUEUED_TO_DENY)
+    access.deny(unit.session, access_id)
+    found = locks.on_rule_or_caused(unit.session, access_id)
+    if any(lock.resource_id == access_id for lock in found):
+        _check_liftable(unit, share_id, found, unrestrict, may_lift)
+    # The share's lock for the sake of the rule goes now, so that it can be deleted at once; the
+    # one that hides the rule stays as long as the rule is to be seen.
+    locks.lift(unit.session, [lock.id for lock in found])
+    access.queue_denial(unit.session, access_id)
+
+
+def _check_liftable(
+    unit: Unit,
+    share_id: str,
+    found: Sequence[Any],
+    unrestrict: bool,
+    may_lift: Callable[[Any], bool],
+) -> None:
+    if not unrestrict:
+        reason = f"Access to share {share_id} cannot be denied: the rule is locked."
+        raise errors.Locked(reason=reason)
+    if not all(may_touch(unit.ctx, lock.lock_context) and may_lift(lock) for lock in found):
+        raise errors.Locked(reason="The rule is locked by somebody else.")
 
 
 @operation
@@ -160,13 +246,13 @@ def set_level(unit: Unit, access_id: str, access_level: str) -> Rule:
         return rule
     _change(unit, rule.share_id, allow_error=True)
     access.set_level(unit.session, access_id, access_level)
-    access.queue(unit.session, access_id, RuleState.QUEUED_TO_UPDATE)
     return _get(unit, access_id)
 
 
 @operation
 def update_metadata(unit: Unit, access_id: str, metadata: Mapping[str, str]) -> Mapping[str, str]:
     """Set each pair; others stay."""
+    access.hold(unit.session, access_id)
     rule = _get(unit, access_id)
     access.set_metadata(unit.session, access_id, {**rule.metadata, **metadata})
     return metadata
@@ -175,8 +261,9 @@ def update_metadata(unit: Unit, access_id: str, metadata: Mapping[str, str]) -> 
 @operation
 def delete_metadata(unit: Unit, access_id: str, key: str) -> None:
     """Remove one key; raises NotFound where it is not there."""
+    access.hold(unit.session, access_id)
     rule = _get(unit, access_id)
     if key not in rule.metadata:
-        raise errors.NotFound(resource="Metadata item", id=key)
+        raise errors.NotFound(resource="Metadata item", id=key, exception="MetadataItemNotFound")
     left = {name: value for name, value in rule.metadata.items() if name != key}
     access.set_metadata(unit.session, access_id, left)

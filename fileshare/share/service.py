@@ -17,6 +17,7 @@ from fileshare.intents.daemon import Daemon, Periodic
 from fileshare.intents.job import Backend
 from fileshare.intents.runtime import Runtime
 from fileshare.share.handlers import HANDLERS
+from fileshare.share.retries import retry_access
 
 LOG = logging.getLogger(__name__)
 
@@ -69,8 +70,16 @@ class ShareDaemon:
             process,
             Backend(self.host, self.driver),
         )
-        report = Periodic("report pools", runtime.conf.periodic_interval, self.report)
-        self.daemon = Daemon(runtime, identity, consumer, [report], self._works.is_set)
+        periodics = [
+            Periodic("report pools", runtime.conf.periodic_interval, self.report),
+            Periodic(
+                "retry access rules",
+                runtime.conf.access_retry_interval,
+                lambda: retry_access(runtime, self.host),
+                f"retry-access-{self.host}",
+            ),
+        ]
+        self.daemon = Daemon(runtime, identity, consumer, periodics, self._works.is_set)
 
     def start(self) -> None:
         """Set the driver up in the background, for as long as it takes, and then serve."""

@@ -11,7 +11,7 @@ from fileshare.api.microversions import span
 from fileshare.api.request import Request
 from fileshare.api.resource import Many, One, Resource
 from fileshare.api.resources.shares import shares
-from fileshare.api.rules import MEMBER, READER, Rule
+from fileshare.api.rules import MEMBER, OWNER_USER_OR_SERVICE, READER, Rule
 from fileshare.api.shapes import (
     BOOLEAN,
     METADATA,
@@ -28,6 +28,7 @@ from fileshare.api.shapes import (
 from fileshare.domain.access import LEVELS, TYPES
 from fileshare.domain.statuses import RulesStatus, RuleState
 from fileshare.operations import access as operations
+from fileshare.operations.access import Locks
 from fileshare.operations.access import Rule as Access
 
 ALLOW = Rule("share:allow_access", MEMBER, "Let a client mount a share.")
@@ -46,11 +47,25 @@ METADATA_UPDATE = Rule("share_access_metadata:update", MEMBER, "Set metadata of 
 METADATA_DELETE = Rule(
     "share_access_metadata:delete", MEMBER, "Remove metadata of an access rule."
 )
-BYPASS = "resource_lock:bypass_locked_show_action"
+BYPASS = Rule(
+    "resource_lock:bypass_locked_show_action",
+    OWNER_USER_OR_SERVICE,
+    "See the client and the key of an access rule whose visibility is locked.",
+    old_since="2023.2/Bobcat",
+)
 
 ACCESS_TYPE = choice(*TYPES)
 LEVEL = choice(*LEVELS)
 LEVEL_OR_NULL = nullable(LEVEL)
+
+
+def _hidden(rule: Access, request: Request) -> bool:
+    return rule.keeper is not None and not request.allowed(BYPASS, rule.keeper)
+
+
+def _shown(rule: Access, request: Request) -> Access:
+    """The rule as the caller may see it, at any microversion."""
+    return rule.redacted() if _hidden(rule, request) else rule
 
 
 def _masked_state(rule: Access, request: Request) -> str:
@@ -108,6 +123,11 @@ def allow_access(
     request: Request, id: str, access_type: str, access_to: str, **values: Any
 ) -> Access:
     """Let a client mount a share."""
+    wanted = Locks(
+        visibility=values.get("lock_visibility", False),
+        deletion=values.get("lock_deletion", False),
+        reason=values.get("lock_reason"),
+    )
     return operations.allow(
         request.runtime,
         request.ctx,
@@ -116,6 +136,7 @@ def allow_access(
         access_to,
         access_level=values.get("access_level"),
         metadata=values.get("metadata"),
+        with_locks=wanted,
         ipv6=request.has(feature.IPV6_ACCESS),
         cephx=request.has(feature.CEPHX_ACCESS),
         allow_error=request.has(feature.RULES_WITH_REPLICA_IN_ERROR),
@@ -143,6 +164,8 @@ def deny_access(request: Request, id: str, access_id: str, unrestrict: bool = Fa
         request.ctx,
         id,
         access_id,
+        unrestrict=unrestrict,
+        may_lift=lambda lock: request.allowed("resource_lock:delete", lock),
         allow_error=request.has(feature.RULES_WITH_REPLICA_IN_ERROR),
     )
 
@@ -158,7 +181,8 @@ def deny_access(request: Request, id: str, access_id: str, unrestrict: bool = Fa
 )
 def access_list(request: Request, id: str) -> list[Access]:
     """List the access rules of a share."""
-    return operations.find(request.runtime, request.ctx, id)
+    found = operations.find(request.runtime, request.ctx, id)
+    return [_shown(rule, request) for rule in found]
 
 
 rules = Resource("share_access_rules", "/share-access-rules", since="2.45")
@@ -190,9 +214,16 @@ def index(request: Request) -> list[Access]:
     if request.has(feature.LOCKED_RULES) and "access_to" in filters:
         _need_type(filters)
     try:
-        return operations.find(request.runtime, request.ctx, share_id, filters)
+        found = operations.find(request.runtime, request.ctx, share_id, filters)
     except errors.NotFound as error:
         raise errors.InvalidInput(field="share_id", reason=str(error)) from error
+    if not filters.keys().isdisjoint(_SECRETS):
+        # Whoever guesses right must not learn it by what is found.
+        found = [rule for rule in found if not _hidden(rule, request)]
+    return [_shown(rule, request) for rule in found]
+
+
+_SECRETS = {"access_to", "access_key"}
 
 
 def _need_type(filters: dict[str, Any]) -> None:
@@ -204,7 +235,7 @@ def _need_type(filters: dict[str, Any]) -> None:
 @rules.get("/{id}", policy=(GET, SHARE_GET, "share:get", BYPASS), answer=One("access", WITH_SHARE))
 def show(request: Request, id: str) -> Access:
     """Show an access rule."""
-    return operations.get(request.runtime, request.ctx, id)
+    return _shown(operations.get(request.runtime, request.ctx, id), request)
 
 
 @rules.put(
@@ -216,7 +247,7 @@ def show(request: Request, id: str) -> Access:
 )
 def update(request: Request, id: str, access_level: str) -> Access:
     """Change the level of an access rule; clients are not cut off."""
-    return operations.set_level(request.runtime, request.ctx, id, access_level)
+    return _shown(operations.set_level(request.runtime, request.ctx, id, access_level), request)
 
 
 metadata = Resource(

@@ -415,6 +415,7 @@ def reset_status(request: Request, id: str, status: str, **_: Any) -> None:
     renamed="2.7",
     policy=(FORCE_DELETE, DELETE, "share:get"),
     body=Body(ACTION, (), anything=True),
+    faults={errors.Locked: 400},
 )
 def force_delete(request: Request, id: str) -> None:
     """Delete a share in any status, whatever its back end says."""

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+from oslo_log import log as logging
 
 from fileshare import errors
 from fileshare.db import access
 from fileshare.db.access import RuleOnInstance
 from fileshare.db.session import Session
 from fileshare.db.transitions import Settlement
+from fileshare.domain import access as domain_access
 from fileshare.domain.statuses import RuleState
 from fileshare.drivers.model import AccessChange, AccessResult, AccessRule
 from fileshare.intents.consumer import Handlers
 from fileshare.intents.job import Job
 from fileshare.intents.kinds import SyncAccess
 from fileshare.intents.outcomes import Done, Outcome
-from fileshare.intents.record import tell
+from fileshare.intents.record import describe, tell
 from fileshare.share import references
 from fileshare.share.references import Subject
+
+LOG = logging.getLogger(__name__)
 
 handlers = Handlers()
 
@@ -29,19 +34,27 @@ class Plan(NamedTuple):
     keep: list[RuleOnInstance]
     deny: list[RuleOnInstance]
 
+    @property
+    def unsettled(self) -> list[RuleOnInstance]:
+        """Rules to keep that the back end has still to do something about."""
+        return [rule for rule in self.keep if rule.state != RuleState.ACTIVE]
+
 
 def _read(session: Session, instance_id: str) -> tuple[Subject, Plan]:
     # The version is read with the instance, before the rules: a rule that is queued in between
     # is applied now, and looked at once more.
     subject = references.of_instance(session, instance_id)
     rules = access.on_instance(session, instance_id)
-    deny = [rule for rule in rules if rule.state in access.GONE]
-    return subject, Plan([rule for rule in rules if rule not in deny], deny)
+    # What was denied goes, whatever became of an earlier try: never is it granted again.
+    deny = [rule for rule in rules if rule.is_denied]
+    return subject, Plan([rule for rule in rules if not rule.is_denied], deny)
 
 
 def _rule(rule: RuleOnInstance, subject: Subject) -> AccessRule:
-    level = "ro" if subject.instance.cast_rules_to_readonly else rule.access_level
-    return AccessRule(rule.id, rule.access_type, rule.access_to, level, rule.access_key)
+    read_only = subject.instance.cast_rules_to_readonly
+    level = domain_access.READ_ONLY if read_only else rule.access_level
+    to = domain_access.for_driver(rule.access_type, rule.access_to)
+    return AccessRule(rule.id, rule.access_type, to, level, rule.access_key)
 
 
 def _change(subject: Subject, plan: Plan) -> AccessChange:
@@ -63,31 +76,72 @@ def sync(job: Job[SyncAccess]) -> Outcome:
         subject, plan = job.read(_read, job.resource_id)
     except errors.NotFound:
         return Done()  # deleted meanwhile, with its rules
-    with job.driving(subject.ref.id) as driver:
-        result = driver.apply_access(subject.ref, _change(subject, plan))
+    try:
+        with job.driving(subject.ref.id) as driver:
+            result = driver.apply_access(subject.ref, _change(subject, plan))
+    except errors.DriverError as error:
+        if error.transient and job.intent.attempts < job.runtime.conf.intents.max_attempts:
+            raise
+        return _failed(job, subject, plan, error)
     return _outcome(job, subject, plan, result)
 
 
 def _outcome(job: Job[SyncAccess], subject: Subject, plan: Plan, result: AccessResult) -> Outcome:
     refused = {id: found.error for id, found in result.rules.items() if found.error}
     keys = {id: found.key for id, found in result.rules.items() if found.key}
+    failed = {rule.mapping_id: refused[rule.id] or "" for rule in plan.keep if rule.id in refused}
+    news = [rule for rule in plan.keep if rule.id in refused and rule.state != RuleState.ERROR]
 
     def write(session: Session) -> None:
         access.record(
             session,
             applied=[rule for rule in plan.keep if rule.id not in refused],
             denied=plan.deny,
-            failed={
-                rule.mapping_id: refused[rule.id] or "" for rule in plan.keep if rule.id in refused
-            },
+            failed=failed,
             keys=keys,
         )
-        for rule in plan.keep:
-            if rule.id in refused and rule.state != RuleState.ERROR:
-                tell(session, job, errors.InvalidAccess(f"{rule.access_to}: {refused[rule.id]}"))
+        for rule in news:
+            tell(session, job, errors.InvalidAccess(_complaint(rule, refused)))
+        _forgive(session, subject, bool(news) or not refused)
 
     return Done(
         Settlement(access_version=subject.instance.access_version),
         writes=[write],
         failed_partly=bool(refused),
     )
+
+
+def _complaint(rule: RuleOnInstance, refused: Mapping[str, str | None]) -> str:
+    """What is told of a bad rule; of a hidden one nothing that could hold its client."""
+    if rule.is_hidden:
+        return f"Access rule {rule.id} was refused."
+    return f"Access rule {rule.id} ({rule.access_type} {rule.access_to}): {refused[rule.id]}"
+
+
+def _failed(
+    job: Job[SyncAccess], subject: Subject, plan: Plan, error: errors.DriverError
+) -> Outcome:
+    """Nothing was done: what waited is in error until it is tried again, the rest stands."""
+    LOG.error("Access rules of instance %s: %s", job.resource_id, error.operator_text)
+    waiting = [*plan.deny, *plan.unsettled]
+    news = any(rule.state != RuleState.ERROR for rule in waiting)
+    text = describe(error)
+
+    def write(session: Session) -> None:
+        access.fail(session, {rule.mapping_id: text for rule in plan.unsettled})
+        access.fail(session, {rule.mapping_id: text for rule in plan.deny}, denials=True)
+        if news:
+            tell(session, job, error)
+        _forgive(session, subject, news)
+
+    return Done(
+        Settlement(access_version=subject.instance.access_version),
+        writes=[write],
+        failed_partly=True,
+        error=error,
+    )
+
+
+def _forgive(session: Session, subject: Subject, news: bool) -> None:
+    if news and subject.instance.access_failures is not None:
+        access.forgive(session, subject.instance.id)

@@ -1,0 +1,60 @@
+"""Trying again what a back end refused to do about access rules."""
+
+from __future__ import annotations
+
+import functools
+
+from oslo_log import log as logging
+
+from fileshare.context import service_context
+from fileshare.db import access
+from fileshare.db.access import Failing
+from fileshare.db.models import Intent, new_id
+from fileshare.db.session import Session
+from fileshare.intents import destinations
+from fileshare.intents.kinds import SyncAccess
+from fileshare.intents.runtime import Runtime
+from fileshare.intents.unit import Unit
+
+LOG = logging.getLogger(__name__)
+
+
+def retry_access(runtime: Runtime, backend: str) -> int:
+    """Let the rules that are in error on a back end be applied again; of how many instances.
+
+    The first try comes with the next look, each further one after twice the time: a back end
+    that was away heals at once, one that says no is asked once in a while.
+    """
+    found = runtime.sessions.run(lambda session: access.failing(session, backend))
+    tried = 0
+    for failing in found:
+        intent = runtime.sessions.run(functools.partial(_retry, runtime, failing))
+        if intent is not None:
+            tried += 1
+            runtime.ring(intent)
+            LOG.info(
+                "Access rules of instance %s are tried again (%d times in vain so far)",
+                failing.instance_id,
+                failing.failures,
+            )
+    return tried
+
+
+def _retry(runtime: Runtime, failing: Failing, session: Session) -> Intent | None:
+    intent_id = new_id()
+    if not access.retry(session, failing.instance_id, intent_id, _wait(runtime, failing)):
+        return None
+    unit = Unit(runtime, service_context(), session)
+    return unit.promise(
+        SyncAccess(),
+        destinations.share(failing.host),
+        intent_id=intent_id,
+        resource_id=failing.instance_id,
+        share_id=failing.share_id,
+        project_id=failing.project_id,
+    )
+
+
+def _wait(runtime: Runtime, failing: Failing) -> float:
+    first = float(runtime.conf.access_retry_interval)
+    return min(first * 2.0 ** min(failing.failures + 1, 32), float(runtime.conf.access_retry_max))
