@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 from devstack import clients
+from devstack.osc import Client, ClientFailed
 from tests.fixtures.nfs_client import REFUSED, NfsClient
 
 TYPE = "default"
@@ -29,11 +24,8 @@ class StepFailed(SystemExit):
 class Journey:
     """The main job once: a share made, granted, used, grown, revoked and deleted."""
 
-    def __init__(self, credentials: Path, nfs_port: int) -> None:
-        self.environment = {**os.environ, **_exports(credentials)}
-        for name in ("OS_AUTH_URL", "OS_USERNAME", "OS_PASSWORD", "OS_PROJECT_NAME", "OS_CLOUD"):
-            self.environment.pop(name, None)
-        self.openstack_program = str(Path(sys.executable).parent / "openstack")
+    def __init__(self, client: Client, nfs_port: int) -> None:
+        self.client = client
         self.nfs_port = nfs_port
         self.share = f"quickstart-{uuid.uuid4().hex[:6]}"
         self.rule = ""
@@ -59,29 +51,10 @@ class Journey:
         began = time.monotonic()
         try:
             outcome = action()
-        except StepFailed as error:
+        except (StepFailed, ClientFailed) as error:
             raise StepFailed(f"{self.number:3}. {what}: FAILED\n{error}") from error
         seconds = time.monotonic() - began
         print(f"{self.number:3}. {what:58} {outcome:24} {seconds:5.1f} s", flush=True)
-
-    def openstack(self, *arguments: str) -> str:
-        """Run the client and return what it prints."""
-        done = subprocess.run(
-            [self.openstack_program, *arguments],
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            command = " ".join(("openstack", *arguments))
-            raise StepFailed(f"{command} ended with {done.returncode}:\n{done.stderr}")
-        return done.stdout
-
-    def ask(self, *arguments: str) -> Any:
-        """Run the client and return its answer as data."""
-        return json.loads(self.openstack(*arguments, "-f", "json"))
 
     def until(self, ready: Callable[[], bool], what: str, seconds: float = 60) -> None:
         """Wait until something is so."""
@@ -93,14 +66,16 @@ class Journey:
 
     def make_type(self) -> str:
         """Make the default share type unless it is there."""
-        if any(kind["Name"] == TYPE for kind in self.ask("share", "type", "list")):
+        if any(kind["Name"] == TYPE for kind in self.client.ask("share", "type", "list")):
             return f"{TYPE} is there"
-        self.openstack("share", "type", "create", TYPE, "false")
+        self.client.do("share", "type", "create", TYPE, "false")
         return f"{TYPE} is made"
 
     def create(self) -> str:
         """Ask for a share of 1 GiB."""
-        made = self.ask("share", "create", "NFS", "1", "--name", self.share, "--share-type", TYPE)
+        made = self.client.ask(
+            "share", "create", "NFS", "1", "--name", self.share, "--share-type", TYPE
+        )
         return str(made["status"])
 
     def await_status(self, wanted: str) -> str:
@@ -108,9 +83,9 @@ class Journey:
         seen: list[str] = [""]
 
         def ready() -> bool:
-            seen[0] = self.ask("share", "show", self.share)["status"]
+            seen[0] = self.client.ask("share", "show", self.share)["status"]
             if seen[0].startswith("error"):
-                messages = self.openstack("share", "message", "list")
+                messages = self.client.do("share", "message", "list")
                 raise StepFailed(f"the share is {seen[0]}:\n{messages}")
             return seen[0] == wanted
 
@@ -119,7 +94,9 @@ class Journey:
 
     def grant(self) -> str:
         """Let the first client machine in."""
-        made = self.ask("share", "access", "create", self.share, "ip", clients.address(GRANTED))
+        made = self.client.ask(
+            "share", "access", "create", self.share, "ip", clients.address(GRANTED)
+        )
         self.rule = made["id"]
 
         def ready() -> bool:
@@ -130,12 +107,12 @@ class Journey:
 
     def rules(self) -> dict[str, str]:
         """States of the share's access rules by id."""
-        found = self.ask("share", "access", "list", self.share)
+        found = self.client.ask("share", "access", "list", self.share)
         return {rule["ID"]: rule["State"] for rule in found}
 
     def mount(self, number: int) -> NfsClient:
         """Mount the share on a client machine."""
-        location = self.ask("share", "export", "location", "list", self.share)[0]["Path"]
+        location = self.client.ask("share", "export", "location", "list", self.share)[0]["Path"]
         host, _, path = location.partition(":")
         return NfsClient(host, path, port=self.nfs_port, namespace=clients.client(number))
 
@@ -161,10 +138,10 @@ class Journey:
 
     def extend(self) -> str:
         """Grow the share to 2 GiB."""
-        self.openstack("share", "resize", self.share, "2")
+        self.client.do("share", "resize", self.share, "2")
 
         def ready() -> bool:
-            found = self.ask("share", "show", self.share)
+            found = self.client.ask("share", "show", self.share)
             return bool(found["status"] == "available" and found["size"] == 2)  # noqa: PLR2004  (GiB)
 
         self.until(ready, "the share has not grown")
@@ -172,23 +149,16 @@ class Journey:
 
     def revoke(self) -> str:
         """Take the rule back."""
-        self.openstack("share", "access", "delete", self.share, self.rule)
+        self.client.do("share", "access", "delete", self.share, self.rule)
         self.until(lambda: self.rule not in self.rules(), "the rule is still there")
         return "gone"
 
     def delete(self) -> str:
         """Delete the share and wait until it is gone."""
-        self.openstack("share", "delete", self.share)
+        self.client.do("share", "delete", self.share)
 
         def gone() -> bool:
-            return all(share["Name"] != self.share for share in self.ask("share", "list"))
+            return all(share["Name"] != self.share for share in self.client.ask("share", "list"))
 
         self.until(gone, "the share is still there")
         return "gone"
-
-
-def _exports(credentials: Path) -> dict[str, str]:
-    """What a file of credentials exports."""
-    lines = credentials.read_text().splitlines()
-    pairs = (line.removeprefix("export ").partition("=") for line in lines if "export " in line)
-    return {name: value for name, _, value in pairs}

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from devstack import clients, control, settings
 from devstack.journey import Journey
+from devstack.osc import Client
 from devstack.servers import HOST, free_port
 from devstack.supervisor import Program
 
@@ -91,6 +92,17 @@ def keep_tokens(port: int) -> None:
         )
 
 
+def await_back_end(client: Client) -> None:
+    """Wait until the back end has reported; say what the log says when it does not."""
+    end = time.monotonic() + 60
+    while not client.ask("share", "pool", "list"):
+        if time.monotonic() > end:
+            path = RUN / "log" / f"{NAME}.log"
+            errors = [line for line in path.read_text().splitlines() if " ERROR " in line]
+            raise SystemExit("\n".join(["The back end does not report:", *errors[-3:], str(path)]))
+        time.sleep(0.2)
+
+
 def stop(*, purge: bool) -> None:
     """Stop the service, NFS and the client machines; with `purge` remove the data."""
     control.end(RUN)
@@ -111,12 +123,15 @@ def main() -> None:
     if arguments.stop or arguments.purge:
         stop(purge=arguments.purge)
         return
+    began = time.monotonic()
     try:
         start(arguments.port)
     except settings.PortTaken as error:
         raise SystemExit(f"quickstart.sh: {error}") from error
-    began = time.monotonic()
-    Journey(RUN / "openrc", nfs_port()).run()
+    print(f"     {NAME:58} answers                  {time.monotonic() - began:5.1f} s", flush=True)
+    with Client(settings.exports(RUN / "openrc")) as client:
+        await_back_end(client)
+        Journey(client, nfs_port()).run()
     print(f"\nAll steps passed in {time.monotonic() - began:.0f} s.")
     if arguments.once:
         stop(purge=False)

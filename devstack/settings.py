@@ -202,6 +202,13 @@ def write_credentials(settings: Settings) -> None:
         )
 
 
+def exports(credentials: Path) -> dict[str, str]:
+    """What a file of credentials exports."""
+    lines = credentials.read_text().splitlines()
+    pairs = (line.removeprefix("export ").partition("=") for line in lines if "export " in line)
+    return {name: value for name, _, value in pairs}
+
+
 TEMPEST = """[DEFAULT]
 debug = True
 use_stderr = False
