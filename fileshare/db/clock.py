@@ -26,9 +26,12 @@ class _Later(ColumnElement[dt.datetime]):
     _traverse_internals = [("seconds", sa.sql.visitors.InternalTraversal.dp_clauseelement)]  # noqa: RUF012
 
 
+NOW: ColumnElement[dt.datetime] = _Later(None)
+
+
 def now() -> ColumnElement[dt.datetime]:
     """The moment at which the statement runs."""
-    return _Later(None)
+    return NOW
 
 
 def after(seconds: float | ColumnElement[Any]) -> ColumnElement[dt.datetime]:

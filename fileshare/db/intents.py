@@ -6,14 +6,15 @@ never both believe that they own an intent.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+import functools
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
 
 import sqlalchemy as sa
 
-from fileshare.db.clock import after, now
+from fileshare.db.clock import NOW, after, now
 from fileshare.db.models import Intent
-from fileshare.db.session import Session, count, swap
+from fileshare.db.session import Session, assignments, count, parameters, swap, written
 from fileshare.domain.statuses import IntentState
 
 UNSETTLED = (IntentState.OPEN, IntentState.PARKED)
@@ -27,16 +28,42 @@ def open_key(resource_type: str, resource_id: str) -> str:
     return f"{resource_type}/{resource_id}"
 
 
+_INTENTS = cast("sa.Table", Intent.__table__)
+_C = _INTENTS.c
+_INSERT = sa.insert(_INTENTS).values(due=NOW)
+_READ = sa.select(_INTENTS).where(_C.id == sa.bindparam("intent_id"))
+_CLAIM = (
+    sa.update(_INTENTS)
+    .where(
+        _C.id == sa.bindparam("intent_id"),
+        _C.state == IntentState.OPEN,
+        _C.due <= NOW,
+        _C.destination.in_(sa.bindparam("destinations", expanding=True)),
+    )
+    .values(
+        owner=sa.bindparam("new_owner"),
+        fence=_C.fence + 1,
+        attempts=_C.attempts + 1,
+        due=after(sa.bindparam("lease", type_=sa.Float)),
+    )
+)
+_CLAIM_ANYWHERE = (
+    sa.update(_INTENTS)
+    .where(_C.id == sa.bindparam("intent_id"), _C.state == IntentState.OPEN, _C.due <= NOW)
+    .values(
+        owner=sa.bindparam("new_owner"),
+        fence=_C.fence + 1,
+        attempts=_C.attempts + 1,
+        due=after(sa.bindparam("lease", type_=sa.Float)),
+    )
+)
+
+
 def write(session: Session, **columns: Any) -> Intent:
     """A new intent, due at once; its id is the one that a swap has put on the resource."""
-    intent = Intent(
-        open_key=open_key(columns["resource_type"], columns["resource_id"]),
-        due=now(),
-        **columns,
-    )
-    session.add(intent)
-    session.flush()
-    return intent
+    columns["open_key"] = open_key(columns["resource_type"], columns["resource_id"])
+    session.connection().execute(_INSERT, columns)
+    return Intent(**columns)
 
 
 def claim(
@@ -50,71 +77,84 @@ def claim(
 
     A late ring may come to a daemon that has handed the intent on already.
     """
-    here = sa.true() if destinations is None else Intent.destination.in_(destinations)
-    swapped = swap(
-        session,
-        sa.update(Intent)
-        .where(Intent.id == intent_id, Intent.state == IntentState.OPEN, Intent.due <= now(), here)
-        .values(
-            owner=owner,
-            fence=Intent.fence + 1,
-            attempts=Intent.attempts + 1,
-            due=after(lease),
-        ),
-    )
-    return session.get(Intent, intent_id, populate_existing=True) if swapped else None
+    values: dict[str, Any] = {"intent_id": intent_id, "new_owner": owner, "lease": lease}
+    statement = _CLAIM_ANYWHERE
+    if destinations is not None:
+        statement, values["destinations"] = _CLAIM, list(destinations)
+    return get(session, intent_id) if swap(session, statement, values) else None
 
 
-def _mine(intent: Intent) -> tuple[sa.ColumnElement[bool], ...]:
+@functools.lru_cache(maxsize=64)
+def _guarded_update(shape: tuple[tuple[str, bool], ...], steps: bool, lease: bool) -> sa.Update:
+    values = assignments(shape)
+    if steps:
+        values["fence"] = _C.fence + 1
+    if lease:
+        values["due"] = after(sa.bindparam("lease", type_=sa.Float))
     return (
-        Intent.id == intent.id,
-        Intent.fence == intent.fence,
-        Intent.state == IntentState.OPEN,
+        sa.update(_INTENTS)
+        .where(
+            _C.id == sa.bindparam("intent_id"),
+            _C.fence == sa.bindparam("known_fence"),
+            _C.state == IntentState.OPEN,
+        )
+        .values(**values)
     )
 
 
-def _guarded(session: Session, intent: Intent, **values: Any) -> None:
-    if not swap(session, sa.update(Intent).where(*_mine(intent)).values(**values)):
+def _guarded(
+    session: Session,
+    intent: Intent,
+    values: Mapping[str, Any],
+    *,
+    steps: bool = False,
+    lease: float | None = None,
+) -> None:
+    """Write to an intent whose claim is still the one that was read; *steps* ends the claim."""
+    statement = _guarded_update(written(values), steps, lease is not None)
+    given = parameters(values, intent_id=intent.id, known_fence=intent.fence)
+    if lease is not None:
+        given["lease"] = lease
+    if not swap(session, statement, given):
         raise LostClaim(intent.id)
 
 
 def keep(session: Session, intent: Intent, seconds: float) -> None:
     """Hold the claim for *seconds* from now."""
-    _guarded(session, intent, due=after(seconds))
+    _guarded(session, intent, {}, lease=seconds)
 
 
-def again(session: Session, intent: Intent, seconds: float, *, failed: bool) -> None:
+def again(
+    session: Session,
+    intent: Intent,
+    seconds: float,
+    *,
+    failed: bool,
+    payload: Mapping[str, Any] | None = None,
+) -> None:
     """Let go of the claim until *seconds* from now; waiting is no attempt, failing is one."""
-    attempts = intent.attempts if failed else 0
-    _guarded(
-        session, intent, due=after(seconds), owner=None, attempts=attempts, fence=Intent.fence + 1
-    )
+    values: dict[str, Any] = {"owner": None, "attempts": intent.attempts if failed else 0}
+    if payload is not None:
+        values["payload"] = payload
+    _guarded(session, intent, values, steps=True, lease=seconds)
 
 
 def hand_on(session: Session, intent: Intent, **columns: Any) -> None:
     """Pass the baton: the same intent, its next part, at its next place."""
-    _guarded(session, intent, owner=None, fence=Intent.fence + 1, attempts=0, due=now(), **columns)
+    _guarded(session, intent, {**columns, "owner": None, "attempts": 0, "due": NOW}, steps=True)
 
 
 def park(session: Session, intent: Intent) -> None:
     """Wait for a user."""
-    _guarded(session, intent, state=IntentState.PARKED, owner=None, due=None)
+    _guarded(session, intent, {"state": IntentState.PARKED, "owner": None, "due": None})
 
 
 def close(
     session: Session, intent: Intent, state: str, error: str | None = None, **columns: Any
 ) -> None:
     """The closed row stays as history until it is purged."""
-    _guarded(
-        session,
-        intent,
-        state=state,
-        error=error,
-        due=None,
-        open_key=None,
-        closed_at=now(),
-        **columns,
-    )
+    values = {**columns, "state": state, "error": error, "due": None, "open_key": None}
+    _guarded(session, intent, {**values, "closed_at": NOW})
 
 
 def supersede(session: Session, resource_type: str, resource_id: str, error: str) -> Intent | None:
@@ -171,7 +211,10 @@ def abandoned(session: Session, seconds: float, limit: int = 100) -> list[str]:
 
 
 def get(session: Session, intent_id: str) -> Intent | None:
-    return session.get(Intent, intent_id, populate_existing=True)
+    """The intent as it is now, as a record that the session does not follow."""
+    rows = session.connection().execute(_READ, {"intent_id": intent_id}).mappings()
+    row = rows.one_or_none()
+    return None if row is None else Intent(**row)
 
 
 def find(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 
 from fileshare import errors
 from fileshare.db.models import Share, ShareInstance, ShareMetadata, ShareTypeExtraSpec
@@ -26,17 +29,21 @@ def read(session: Session, share_id: str) -> Placed:
 
     Raises NotFound.
     """
-    pairs = _specs_and_metadata(share_id)
-    rows = session.execute(
-        sa.select(Share, ShareInstance, pairs.c.sort, pairs.c.key, pairs.c.value)
-        .join(ShareInstance, ShareInstance.share_id == Share.id)
-        .outerjoin(pairs, pairs.c.share_id == Share.id)
-        .where(Share.id == share_id, ShareInstance.deleted_at.is_(None))
-        .order_by(ShareInstance.created_at, ShareInstance.id)
-        .execution_options(populate_existing=True)
-    ).all()
+    rows = session.execute(_OF_SHARE, {"share": share_id}).all()
     if not rows:
         raise errors.NotFound(resource="Share", id=share_id)
+    return _placed(rows)
+
+
+def of_instance(session: Session, instance_id: str) -> Placed:
+    """The same for one instance; raises NotFound."""
+    rows = session.execute(_OF_INSTANCE, {"instance": instance_id}).all()
+    if not rows:
+        raise errors.NotFound(resource="Share instance", id=instance_id)
+    return _placed(rows)
+
+
+def _placed(rows: Sequence[Any]) -> Placed:
     return Placed(
         share=rows[0][0],
         instance=rows[0][1],
@@ -45,7 +52,7 @@ def read(session: Session, share_id: str) -> Placed:
     )
 
 
-def _specs_and_metadata(share_id: str) -> sa.Subquery:
+def _statement(share_id: sa.ColumnElement[Any], which: sa.ColumnElement[bool]) -> sa.Select[Any]:
     specs = (
         sa.select(
             Share.id.label("share_id"),
@@ -62,4 +69,26 @@ def _specs_and_metadata(share_id: str) -> sa.Subquery:
         ShareMetadata.key,
         ShareMetadata.value,
     ).where(ShareMetadata.share_id == share_id)
-    return sa.union_all(specs, metadata).subquery()
+    pairs = sa.union_all(specs, metadata).subquery()
+    return (
+        sa.select(Share, ShareInstance, pairs.c.sort, pairs.c.key, pairs.c.value)
+        .join(ShareInstance, ShareInstance.share_id == Share.id)
+        .outerjoin(pairs, pairs.c.share_id == Share.id)
+        .where(which, ShareInstance.deleted_at.is_(None))
+        .order_by(ShareInstance.created_at, ShareInstance.id)
+        .execution_options(populate_existing=True)
+    )
+
+
+def _share_of_instance() -> sa.ColumnElement[Any]:
+    instance = orm.aliased(ShareInstance)
+    return (
+        sa.select(instance.share_id)
+        .where(instance.id == sa.bindparam("instance"))
+        .scalar_subquery()
+    )
+
+
+# Built once: every piece of work on a share begins with one of them.
+_OF_SHARE = _statement(sa.bindparam("share"), Share.id == sa.bindparam("share"))
+_OF_INSTANCE = _statement(_share_of_instance(), ShareInstance.id == sa.bindparam("instance"))

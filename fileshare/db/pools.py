@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 
+from fileshare.db.clock import after
 from fileshare.db.models import AvailabilityZone, PoolReport, Service, ShareInstance
-from fileshare.db.services import is_up
 from fileshare.db.session import Session, count, swap
-from fileshare.domain.statuses import ServiceStatus
+from fileshare.domain.statuses import ServiceState, ServiceStatus
 
 Rows = Sequence[Any]
 
@@ -35,16 +36,27 @@ def pulses(
     A service is up while its last heartbeat is younger than *down_after* seconds.  *host*
     restricts the answer to one pool.
     """
+    statement = _pulses(one=host is not None, with_disabled=with_disabled)
+    values = {"down_after": -down_after, "host": host}
+    return session.connection().execute(statement, values).all()
+
+
+@functools.lru_cache(maxsize=4)
+def _pulses(*, one: bool, with_disabled: bool) -> sa.Select[Any]:
+    """Built once: every placement begins with it."""
     statement = (
         sa.select(_REPORTS.id, _REPORTS.report_seq, _REPORTS.claimed_gb, _ENABLED)
         .join(Service.__table__, _SERVICES.host == _REPORTS.backend)
-        .where(is_up(down_after))
+        .where(
+            _SERVICES.state == ServiceState.UP,
+            _SERVICES.heartbeat_at >= after(sa.bindparam("down_after", type_=sa.Float)),
+        )
     )
     if not with_disabled:
         statement = statement.where(_SERVICES.status == ServiceStatus.ENABLED)
-    if host is not None:
-        statement = statement.where(_REPORTS.host == host)
-    return session.execute(statement).all()
+    if one:
+        statement = statement.where(_REPORTS.host == sa.bindparam("host"))
+    return cast("sa.Select[Any]", statement)
 
 
 def reports(session: Session, ids: Collection[int]) -> Rows:
@@ -77,14 +89,15 @@ class Claim:
     """Capacity of a pool for an instance, decided on report *report_seq*.
 
     *most* is what may be claimed of the pool in all, this claim included; infinite where its
-    back end does not know what is free.
+    back end does not know what is free.  *instance_id* is the instance that notes the claim;
+    None where the caller writes it with the instance's other columns.
     """
 
     pool_id: int
     report_seq: int
     most: float
     size: int
-    instance_id: str
+    instance_id: str | None
 
 
 def claim(session: Session, wanted: Claim) -> bool:
@@ -93,17 +106,31 @@ def claim(session: Session, wanted: Claim) -> bool:
     Two claims at once do not disturb each other as long as there is room for both.  A report
     that came in between makes the claim fail, because it was decided on older numbers.
     """
-    statement = sa.update(PoolReport).where(
-        PoolReport.id == wanted.pool_id, PoolReport.report_seq == wanted.report_seq
-    )
+    values: dict[str, Any] = {
+        "pool_id": wanted.pool_id,
+        "seen": wanted.report_seq,
+        "size": wanted.size,
+    }
     if not math.isinf(wanted.most):
-        statement = statement.where(PoolReport.claimed_gb <= math.floor(wanted.most - wanted.size))
-    if not swap(session, statement.values(claimed_gb=PoolReport.claimed_gb + wanted.size)):
+        values["most"] = math.floor(wanted.most - wanted.size)
+    if not swap(session, _BOUNDED if "most" in values else _UNBOUNDED, values):
         return False
-    count(
-        session,
-        sa.update(ShareInstance)
-        .where(ShareInstance.id == wanted.instance_id)
-        .values(claimed_gb=ShareInstance.claimed_gb + wanted.size),
-    )
+    if wanted.instance_id is not None:
+        count(session, _CLAIMED_BY, {"instance": wanted.instance_id, "size": wanted.size})
     return True
+
+
+_UNBOUNDED = (
+    sa.update(PoolReport)
+    .where(
+        PoolReport.id == sa.bindparam("pool_id"),
+        PoolReport.report_seq == sa.bindparam("seen"),
+    )
+    .values(claimed_gb=PoolReport.claimed_gb + sa.bindparam("size", type_=sa.BigInteger))
+)
+_BOUNDED = _UNBOUNDED.where(PoolReport.claimed_gb <= sa.bindparam("most"))
+_CLAIMED_BY = (
+    sa.update(ShareInstance)
+    .where(ShareInstance.id == sa.bindparam("instance"))
+    .values(claimed_gb=ShareInstance.claimed_gb + sa.bindparam("size", type_=sa.BigInteger))
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -58,25 +59,39 @@ def account(
     A user's or a type's limit is its own, else there is none besides the project's; the
     project's is its own, else the default class's, else *defaults*.
     """
-    wanted = {PROJECT, *scopes}
-    limits = sa.select(
-        QuotaLimit.project_id, QuotaLimit.scope, QuotaLimit.resource, QuotaLimit.hard_limit
-    ).where(
-        QuotaLimit.project_id.in_((project_id, class_id(DEFAULT_CLASS))),
-        QuotaLimit.scope.in_(wanted),
-    )
-    usage = sa.select(
-        sa.literal(None), QuotaUsage.scope, QuotaUsage.resource, QuotaUsage.used
-    ).where(QuotaUsage.project_id == project_id, QuotaUsage.scope.in_(wanted))
     found = {(PROJECT, name): limit for name, limit in defaults.items()}
     used: dict[tuple[str, str], int] = {}
-    rows: list[Any] = list(session.execute(sa.union_all(limits, usage)))
+    rows = session.connection().execute(
+        _ACCOUNT,
+        {
+            "project": project_id,
+            "projects": [project_id, class_id(DEFAULT_CLASS)],
+            "scopes": sorted({PROJECT, *scopes}),
+        },
+    )
     for owner, scope, resource, number in sorted(rows, key=lambda row: row[0] == project_id):
         if owner is None:
             used[scope, resource] = number
         elif owner == project_id or scope == PROJECT:
             found[scope, resource] = number
     return Account(found, used)
+
+
+def _account_statement() -> sa.CompoundSelect[Any]:
+    scopes: sa.BindParameter[Any] = sa.bindparam("scopes", expanding=True)
+    limits = sa.select(
+        QuotaLimit.project_id, QuotaLimit.scope, QuotaLimit.resource, QuotaLimit.hard_limit
+    ).where(
+        QuotaLimit.project_id.in_(sa.bindparam("projects", expanding=True)),
+        QuotaLimit.scope.in_(scopes),
+    )
+    usage = sa.select(
+        sa.literal(None), QuotaUsage.scope, QuotaUsage.resource, QuotaUsage.used
+    ).where(QuotaUsage.project_id == sa.bindparam("project"), QuotaUsage.scope.in_(scopes))
+    return sa.union_all(limits, usage)
+
+
+_ACCOUNT = _account_statement()
 
 
 def charge(session: Session, wanted: Charge, defaults: Mapping[str, int]) -> Account:
@@ -87,11 +102,8 @@ def charge(session: Session, wanted: Charge, defaults: Mapping[str, int]) -> Acc
     transaction must not be committed after OverQuota.
     """
     rows = list(wanted.rows())
-    if rows:
-        _open_rows(session, wanted.project_id, rows)
-        if count(session, _booking(wanted.project_id, rows)) != len(rows):
-            # Rows go away with their share type only.
-            raise errors.NotFound(resource="Share type", id=wanted.share_type_id)
+    if rows and _book(session, wanted.project_id, rows) != len(rows):
+        _book_first(session, wanted, rows)
     books = account(session, wanted.project_id, wanted.scopes(), defaults)
     for scope, name, amount in rows:
         limit, used = books.limit(scope, name), books.used[scope, name]
@@ -105,7 +117,7 @@ def refund(session: Session, booked: Charge | None) -> None:
     if not booked:
         return
     rows = list(booked.reversed().rows())
-    if count(session, _booking(booked.project_id, rows)) != len(rows):
+    if _book(session, booked.project_id, rows) != len(rows):
         # A row that was purged with its type; the project's own is always there.
         LOG.error("Not all of %s could be given back", booked)
 
@@ -118,13 +130,43 @@ def check_size(books: Account, scopes: Iterable[str], size: int) -> None:
             raise _over("per_share_gigabytes", size, 0, limit)
 
 
-def _booking(project_id: str, rows: Sequence[Row]) -> sa.Update:
-    amounts = {name: amount for _, name, amount in rows}
+def _book(session: Session, project_id: str, rows: Sequence[Row]) -> int:
+    """Add the amounts to those of *rows* that are there; how many these are."""
+    scopes = list(dict.fromkeys(scope for scope, _, _ in rows))
+    keys = tuple((scopes.index(scope), name) for scope, name, _ in rows)
+    values: dict[str, Any] = {f"scope_{number}": scope for number, scope in enumerate(scopes)}
+    values |= {f"amount_{name}": amount for _, name, amount in rows}
+    return count(session, _booking(keys), {**values, "project": project_id})
+
+
+@functools.lru_cache(maxsize=256)
+def _booking(keys: tuple[tuple[int, str], ...]) -> sa.Update:
+    """Books rows that are given as (number of the scope, resource)."""
+    names: dict[int, list[str]] = {}
+    for number, name in keys:
+        names.setdefault(number, []).append(name)
+    amounts = {name: sa.bindparam(f"amount_{name}", type_=sa.BigInteger) for _, name in keys}
+    among = (
+        sa.and_(
+            QuotaUsage.scope == sa.bindparam(f"scope_{number}"),
+            QuotaUsage.resource.in_(resources),
+        )
+        for number, resources in names.items()
+    )
     return (
         sa.update(QuotaUsage)
-        .where(QuotaUsage.project_id == project_id, _among(rows))
+        .where(QuotaUsage.project_id == sa.bindparam("project"), sa.or_(*among))
         .values(used=QuotaUsage.used + sa.case(amounts, value=QuotaUsage.resource))
     )
+
+
+def _book_first(session: Session, wanted: Charge, rows: Sequence[Row]) -> None:
+    """Book those of *rows* that nothing was ever booked to."""
+    there = _open_rows(session, wanted.project_id, rows)
+    missing = [row for row in rows if row[:2] not in there]
+    if _book(session, wanted.project_id, missing) != len(missing):
+        # Rows go away with their share type only.
+        raise errors.NotFound(resource="Share type", id=wanted.share_type_id)
 
 
 def _among(rows: Iterable[Row]) -> sa.ColumnElement[bool]:
@@ -139,8 +181,8 @@ def _among(rows: Iterable[Row]) -> sa.ColumnElement[bool]:
     )
 
 
-def _open_rows(session: Session, project_id: str, rows: Sequence[Row]) -> None:
-    """Make those of *rows* that nothing was ever booked to."""
+def _open_rows(session: Session, project_id: str, rows: Sequence[Row]) -> set[tuple[str, str]]:
+    """Make those of *rows* that are not there; which were there before."""
     usage = sa.select(QuotaUsage.scope, QuotaUsage.resource)
     usage = usage.where(QuotaUsage.project_id == project_id, _among(rows))
     there = {(scope, name) for scope, name in session.execute(usage)}
@@ -151,6 +193,7 @@ def _open_rows(session: Session, project_id: str, rows: Sequence[Row]) -> None:
         # Another transaction may make it too; the loser finds it there.
         with contextlib.suppress(db_exception.DBDuplicateEntry), session.begin_nested():
             session.execute(sa.insert(QuotaUsage).values(row))
+    return there
 
 
 def hold(session: Session, project_id: str, rows: Sequence[Row]) -> dict[tuple[str, str], int]:

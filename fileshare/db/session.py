@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from oslo_config import cfg
 from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import exc_filters
 from sqlalchemy import orm
+
+from fileshare.db.clock import NOW
 
 Session = orm.Session
 Result = TypeVar("Result")
@@ -54,18 +56,41 @@ class Sessions:
         self.engine.dispose()
 
 
-def swap(session: Session, statement: sa.Update | sa.Delete) -> bool:
+Write = sa.Update | sa.Delete | sa.Insert
+
+
+def swap(session: Session, statement: Write, values: Mapping[str, Any] | None = None) -> bool:
     """Compare and swap: whether exactly the one row that *statement* expects was there."""
-    return count(session, statement) == 1
+    return count(session, statement, values) == 1
 
 
-def count(session: Session, statement: sa.Update | sa.Delete | sa.Insert) -> int:
-    """The number of rows that *statement* met."""
-    result = cast(
-        "sa.CursorResult[Any]",
-        session.execute(statement, execution_options={"synchronize_session": False}),
-    )
-    return int(result.rowcount)
+def count(session: Session, statement: Write, values: Mapping[str, Any] | None = None) -> int:
+    """The number of rows that *statement* met; *values* fill its parameters.
+
+    Rows are written by statements, never by changing objects, so the session has nothing to
+    learn from them and is passed by.
+    """
+    return int(session.connection().execute(statement, values or {}).rowcount)
+
+
+def written(values: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
+    """The shape of an UPDATE: its columns, and which of them are set to the database's now.
+
+    Statements of one shape are built once (see :func:`assignments`): building them anew costs
+    more than running them.
+    """
+    return tuple((name, value is NOW) for name, value in sorted(values.items()))
+
+
+def assignments(shape: tuple[tuple[str, bool], ...]) -> dict[str, Any]:
+    """What an UPDATE of *shape* sets; the parameter of a column is its name after ``new_``."""
+    return {name: NOW if at_once else sa.bindparam(f"new_{name}") for name, at_once in shape}
+
+
+def parameters(values: Mapping[str, Any], **others: Any) -> dict[str, Any]:
+    """The parameters of a statement made with :func:`assignments`, and *others*."""
+    given = {f"new_{name}": value for name, value in values.items() if value is not NOW}
+    return given | others
 
 
 def create_engine(url: str, **options: Any) -> sa.Engine:
@@ -82,7 +107,11 @@ def create_engine(url: str, **options: Any) -> sa.Engine:
     else:
         # Guards on child rows rest on the level (see doc/adr): both servers see what was
         # committed before the statement, not before the transaction.
-        engine = sa.create_engine(url, isolation_level="READ COMMITTED", **options)
+        # Every transaction of :class:`Sessions` ends with a commit or a rollback; another
+        # rollback when the connection goes back to the pool would be a round trip for nothing.
+        engine = sa.create_engine(
+            url, isolation_level="READ COMMITTED", pool_reset_on_return=None, **options
+        )
     if backend in {"mysql", "mariadb"}:
         sa.event.listen(engine, "connect", _mysql_session)
     exc_filters.register_engine(engine)

@@ -6,11 +6,13 @@ same transaction, and a refusal rolls the swap back.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
+from oslo_db import exception as db_exception
 
 from fileshare import errors
 from fileshare.db import locks
@@ -18,9 +20,12 @@ from fileshare.db.clock import now
 from fileshare.db.intents import LostClaim
 from fileshare.db.models import Intent, Share, ShareInstance
 from fileshare.db.query import ALL, Scope
-from fileshare.db.session import Session, count, swap
+from fileshare.db.session import Session, assignments, count, parameters, swap, written
 from fileshare.domain.lifecycle import ACCESS, SHARE, Verb
 from fileshare.domain.statuses import TRANSITIONAL, RulesStatus, Status
+
+_SHARES = cast("sa.Table", Share.__table__)
+_INSTANCES = cast("sa.Table", ShareInstance.__table__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,19 +145,29 @@ def settle(session: Session, intent: Intent, status: str, settlement: Settlement
     return True
 
 
+@functools.lru_cache(maxsize=128)
+def _held_share(shape: tuple[tuple[str, bool], ...]) -> sa.Update:
+    held = (_SHARES.c.id == sa.bindparam("share"), _SHARES.c.intent_id == sa.bindparam("intent"))
+    return sa.update(_SHARES).where(*held).values(**assignments(shape))
+
+
+@functools.lru_cache(maxsize=128)
+def _live_instances(shape: tuple[tuple[str, bool], ...]) -> sa.Update:
+    live = (
+        _INSTANCES.c.share_id == sa.bindparam("share"),
+        _INSTANCES.c.deleted_at.is_(None),
+    )
+    return sa.update(_INSTANCES).where(*live).values(**assignments(shape))
+
+
 def _write_share(session: Session, intent: Intent, values: Mapping[str, Any]) -> None:
-    held = sa.update(Share).where(Share.id == intent.resource_id, Share.intent_id == intent.id)
-    if not swap(session, held.values(**values)):
+    given = parameters(values, share=intent.resource_id, intent=intent.id)
+    if not swap(session, _held_share(written(values)), given):
         raise LostClaim(intent.id)
 
 
 def _write_instances(session: Session, share_id: str, values: Mapping[str, Any]) -> None:
-    count(
-        session,
-        sa.update(ShareInstance)
-        .where(ShareInstance.share_id == share_id, ShareInstance.deleted_at.is_(None))
-        .values(**values),
-    )
+    count(session, _live_instances(written(values)), parameters(values, share=share_id))
 
 
 def _settle_access(session: Session, intent: Intent, status: str, settlement: Settlement) -> bool:
@@ -279,14 +294,42 @@ def reset(session: Session, share_id: str, status: str, scope: Scope) -> Held:
     return read(session, share_id)
 
 
-def birth(session: Session, share: Share, instance: ShareInstance, intent_id: str) -> None:
-    """Insert a share that is being created, held by its intent."""
-    share.status = instance.status = SHARE["create"].during
-    share.intent_id = intent_id
-    session.add(share)
-    session.flush()
-    session.add(instance)
-    session.flush()
+def _is_plain(column: sa.Column[Any]) -> bool:
+    return column.default is not None and column.default.is_scalar
+
+
+def birth(
+    session: Session, share: Mapping[str, Any], instance: Mapping[str, Any], intent_id: str
+) -> Mapping[str, Any]:
+    """Insert a share that is being created, held by its intent; returns its columns."""
+    status = SHARE["create"].during
+    columns = {**share, "status": status, "intent_id": intent_id}
+    try:
+        created_at = _insert_share(session, columns)
+    except db_exception.DBReferenceError:
+        # Its foreign key keeps a type from being deleted once the share is there.
+        raise errors.NotFound(resource="Share type", id=share["share_type_id"]) from None
+    session.connection().execute(_NEW_INSTANCE, {**instance, "status": status})
+    return {**_UNSET, **columns, "created_at": created_at}
+
+
+# What the columns of a share hold where nothing is said.
+_UNSET: Mapping[str, Any] = {
+    column.name: getattr(column.default, "arg", None) if _is_plain(column) else None
+    for column in _SHARES.c
+}
+_NEW_SHARE = sa.insert(_SHARES)
+_NEW_SHARE_RETURNING = _NEW_SHARE.returning(_SHARES.c.created_at)
+_NEW_INSTANCE = sa.insert(_INSTANCES)
+_BORN_AT = sa.select(_SHARES.c.created_at).where(_SHARES.c.id == sa.bindparam("share"))
+
+
+def _insert_share(session: Session, columns: Mapping[str, Any]) -> Any:
+    connection = session.connection()
+    if connection.dialect.insert_returning:
+        return connection.execute(_NEW_SHARE_RETURNING, columns).scalar_one()
+    connection.execute(_NEW_SHARE, columns)
+    return connection.execute(_BORN_AT, {"share": columns["id"]}).scalar_one()
 
 
 def vanish(session: Session, share_id: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 from oslo_db import exception as db_exception
@@ -47,8 +48,8 @@ def _visible(scope: Scope) -> sa.ColumnElement[bool]:
     return sa.or_(ShareType.is_public.is_(True), given)
 
 
-def _load(session: Session, where: sa.ColumnElement[bool]) -> list[TypeAndSpecs]:
-    rows = session.execute(
+def _select(where: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    statement: Any = (
         sa.select(
             ShareType.id,
             ShareType.name,
@@ -61,6 +62,14 @@ def _load(session: Session, where: sa.ColumnElement[bool]) -> list[TypeAndSpecs]
         .where(where)
         .order_by(ShareType.created_at, ShareType.id)
     )
+    return cast("sa.Select[Any]", statement)
+
+
+def _load(session: Session, where: sa.ColumnElement[bool]) -> list[TypeAndSpecs]:
+    return _collect(session.execute(_select(where)))
+
+
+def _collect(rows: Iterable[Any]) -> list[TypeAndSpecs]:
     found: dict[str, tuple[TypeAndSpecs, dict[str, str]]] = {}
     for id, name, description, is_public, key, value in rows:
         if id not in found:
@@ -69,6 +78,14 @@ def _load(session: Session, where: sa.ColumnElement[bool]) -> list[TypeAndSpecs]
         if key is not None:
             found[id][1][key] = value
     return [share_type for share_type, _ in found.values()]
+
+
+@functools.lru_cache(maxsize=2)
+def _named(*, everybodys: bool) -> sa.Select[Any]:
+    """The types of one name or id; every create reads one, so the statement is built once."""
+    word: sa.BindParameter[str] = sa.bindparam("word")
+    scope = Scope(None) if everybodys else Scope(sa.bindparam("project_id"))  # type: ignore[arg-type]
+    return _select(sa.and_(sa.or_(ShareType.id == word, ShareType.name == word), _visible(scope)))
 
 
 def find(
@@ -81,8 +98,9 @@ def find(
 
 def get(session: Session, scope: Scope, name_or_id: str) -> TypeAndSpecs:
     """The type of that id, else of that name; raises NotFound."""
-    named = sa.or_(ShareType.id == name_or_id, ShareType.name == name_or_id)
-    found = _load(session, sa.and_(named, _visible(scope)))
+    statement = _named(everybodys=scope.project_id is None)
+    values = {"word": name_or_id, "project_id": scope.project_id}
+    found = _collect(session.connection().execute(statement, values))
     found.sort(key=lambda item: item.id != name_or_id)
     if not found:
         raise errors.NotFound(resource="Share type", id=name_or_id)

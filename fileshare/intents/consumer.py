@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -10,7 +11,6 @@ from oslo_log import log as logging
 from fileshare import errors
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
-from fileshare.db.models import Intent
 from fileshare.db.session import Session
 from fileshare.intents import failpoints
 from fileshare.intents.job import Backend, Job
@@ -23,6 +23,7 @@ LOG = logging.getLogger(__name__)
 
 W = TypeVar("W", bound=Work)
 Handler = Callable[[Job[Any]], Outcome]
+Reads = Callable[[Session, Job[Any]], Any]
 _STALE_TRIES = 10
 _BACK_OFF = (1.0, 2.0, 5.0, 15.0, 30.0)
 
@@ -32,8 +33,10 @@ class Handlers(Mapping[type[Work], Handler]):
 
     def __init__(self, *parts: Mapping[type[Work], Handler]) -> None:
         self._handlers: dict[type[Work], Handler] = {}
+        self.reads: dict[type[Work], Reads] = {}
         for part in parts:
             self._handlers.update(part)
+            self.reads.update(getattr(part, "reads", {}))
 
     def __getitem__(self, work: type[Work]) -> Handler:
         return self._handlers[work]
@@ -45,12 +48,18 @@ class Handlers(Mapping[type[Work], Handler]):
         return len(self._handlers)
 
     def handles(
-        self, work: type[W]
+        self, work: type[W], reads: Reads | None = None
     ) -> Callable[[Callable[[Job[W]], Outcome]], Callable[[Job[W]], Outcome]]:
-        """Register the decorated function as the handler of *work*."""
+        """Register the decorated function as the handler of *work*.
+
+        *reads* is what it must know before it starts (see :meth:`Job.look`): read in the
+        transaction that claims the work, it costs no transaction of its own.
+        """
 
         def register(handler: Callable[[Job[W]], Outcome]) -> Callable[[Job[W]], Outcome]:
             self._handlers[work] = handler
+            if reads is not None:
+                self.reads[work] = reads
             return handler
 
         return register
@@ -83,24 +92,39 @@ class Consumer:
 
     def perform(self, intent_id: str) -> bool:
         """Do the work behind a ring; False if it is not ours to do (any more)."""
-        lease = self.runtime.conf.intents.lease
-        intent = self.runtime.sessions.run(
-            lambda session: intents.claim(session, intent_id, self.owner, lease, self.destinations)
-        )
-        if intent is None:
-            return False
-        failpoints.hit("claimed", intent.kind)
-        job = self._job(intent)
+        job = self.runtime.sessions.run(lambda session: self._claim(session, intent_id))
         if job is None:
             return False
-        self.running[intent.id] = job
+        failpoints.hit("claimed", job.intent.kind)
+        self.running[intent_id] = job
         try:
             return self._until_recorded(job)
         except LostClaim:
-            LOG.warning("Intent %s (%s) was taken over meanwhile", intent.id, intent.kind)
+            LOG.warning("Intent %s (%s) was taken over meanwhile", intent_id, job.intent.kind)
             return False
         finally:
-            self.running.pop(intent.id, None)
+            self.running.pop(intent_id, None)
+
+    def _claim(self, session: Session, intent_id: str) -> Job[Any] | None:
+        lease = self.runtime.conf.intents.lease
+        intent = intents.claim(session, intent_id, self.owner, lease, self.destinations)
+        if intent is None:
+            return None
+        work = KINDS.get(intent.kind)
+        if work is None or work not in self.handlers or intent.version > work.version:
+            # A newer daemon wrote it; leave it to one that knows it.
+            LOG.warning("Intent %s is of the unknown kind %s", intent.id, intent.kind)
+            delay = self.runtime.conf.intents.poll_interval
+            intents.again(session, intent, delay, failed=False)
+            return None
+        reads = self.handlers.reads.get(work) if isinstance(self.handlers, Handlers) else None
+        job: Job[Any] = Job(
+            self.runtime, intent, work.load(intent.payload), self.backend, reads=reads
+        )
+        # What is not there (any more) is the handler's to find out.
+        with contextlib.suppress(errors.FileshareError):
+            job.foresee(session)
+        return job
 
     def _until_recorded(self, job: Job[Any]) -> bool:
         for _ in range(_STALE_TRIES):
@@ -117,18 +141,6 @@ class Consumer:
                 job.keep()
             except LostClaim:
                 LOG.warning("Lost the claim on intent %s", job.intent.id)
-
-    def _job(self, intent: Intent) -> Job[Any] | None:
-        work = KINDS.get(intent.kind)
-        if work is None or work not in self.handlers or intent.version > work.version:
-            # A newer daemon wrote it; leave it to one that knows it.
-            LOG.warning("Intent %s is of the unknown kind %s", intent.id, intent.kind)
-            delay = self.runtime.conf.intents.poll_interval
-            self.runtime.sessions.run(
-                lambda session: intents.again(session, intent, delay, failed=False)
-            )
-            return None
-        return Job(self.runtime, intent, work.load(intent.payload), self.backend)
 
     def _run(self, job: Job[Any]) -> Outcome:
         limit = self.runtime.conf.intents.max_attempts

@@ -42,6 +42,8 @@ class Job(Generic[W]):
     intent: Intent
     work: W
     backend: Backend | None = None
+    reads: Callable[[Session, Job[Any]], Any] | None = None
+    foreseen: list[Any] = field(default_factory=list)
     kept_at: float = field(default_factory=time.monotonic)
     lost: threading.Event = field(default_factory=threading.Event)
     on_failure: list[Callable[[Session], None]] = field(default_factory=list)
@@ -74,6 +76,20 @@ class Job(Generic[W]):
     ) -> Result:
         """The answer of *query* in a short transaction of its own."""
         return self.runtime.sessions.run(lambda session: query(session, *args, **kwargs))
+
+    def foresee(self, session: Session) -> None:
+        """Read in *session* what the handler will want to know."""
+        if self.reads is not None:
+            self.foreseen.append(self.reads(session, self))
+
+    def look(self) -> Any:
+        """What the handler's ``reads`` find: once as of the claim, then as it is now."""
+        if self.foreseen:
+            return self.foreseen.pop()
+        if self.reads is None:
+            raise TypeError(f"the handler of {self.work.kind} declares no reads")
+        reads = self.reads
+        return self.runtime.sessions.run(lambda session: reads(session, self))
 
     def keep(self) -> None:
         """Renew the lease; raises LostClaim where another worker has the intent."""

@@ -58,11 +58,7 @@ def _again(
     *,
     failed: bool,
 ) -> bool:
-    if payload is not None:
-        job.intent.payload = payload
-        session.add(job.intent)
-        session.flush()
-    intents.again(session, job.intent, seconds, failed=failed)
+    intents.again(session, job.intent, seconds, failed=failed, payload=payload)
     return seconds <= 0
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from fileshare import errors
 from fileshare.db import quotas, shares, transitions, types, zones
-from fileshare.db.models import Share, ShareInstance, new_id
+from fileshare.db.models import AvailabilityZone, new_id
 from fileshare.db.types import TypeAndSpecs
 from fileshare.domain import specs
 from fileshare.domain.quotas import Charge, share_amounts
@@ -55,7 +56,7 @@ def create(unit: Unit, new: NewShare) -> Shown:
     _refuse_absent(new)
     share_type = _share_type(unit, new.share_type)
     _check_type(share_type, new)
-    zone_id = _zone(unit, share_type, new)
+    zone = _zone(unit, share_type, new)
     replicated = share_type.specs.get(specs.REPLICATION_TYPE)
     charge = Charge(
         unit.ctx.project_id or "",
@@ -65,8 +66,12 @@ def create(unit: Unit, new: NewShare) -> Shown:
     )
     books = quotas.charge(unit.session, charge, unit.runtime.quota_defaults)
     quotas.check_size(books, charge.scopes(), new.size)
-    share_id = _insert(unit, new, protocol, share_type, zone_id, charge)
-    row = shares.get(unit.session, unit.scope, share_id)
+    columns = _insert(unit, new, protocol, share_type, zone, charge)
+    row = SimpleNamespace(
+        **columns,
+        availability_zone=zone.name if zone else None,
+        share_type_name=share_type.name,
+    )
     return Shown(row, dict(new.metadata), ())
 
 
@@ -95,10 +100,7 @@ def _share_type(unit: Unit, name_or_id: str | None) -> TypeAndSpecs:
     if not wanted:
         reason = "None was given, and no default share type is configured."
         raise errors.InvalidInput(field="share_type", reason=reason)
-    found = types.get(unit.session, unit.scope, wanted)
-    # It cannot be deleted any more until the share is there.
-    types.lock(unit.session, found.id, shared=True)
-    return found
+    return types.get(unit.session, unit.scope, wanted)
 
 
 def _check_type(share_type: TypeAndSpecs, new: NewShare) -> None:
@@ -113,7 +115,7 @@ def _check_type(share_type: TypeAndSpecs, new: NewShare) -> None:
         raise errors.InvalidInput(field="encryption_key_ref", reason=reason)
 
 
-def _zone(unit: Unit, share_type: TypeAndSpecs, new: NewShare) -> str | None:
+def _zone(unit: Unit, share_type: TypeAndSpecs, new: NewShare) -> AvailabilityZone | None:
     if not new.availability_zone:
         return None
     zone = zones.get(unit.session, new.availability_zone)
@@ -121,7 +123,7 @@ def _zone(unit: Unit, share_type: TypeAndSpecs, new: NewShare) -> str | None:
     if new.check_zones and allowed and zone.name not in allowed:
         reason = f"The share type is offered in {', '.join(allowed)} only."
         raise errors.InvalidInput(field="availability_zone", reason=reason)
-    return zone.id
+    return zone
 
 
 def mount_point(share_type: TypeAndSpecs, name: str | None, project_id: str) -> str | None:
@@ -143,31 +145,37 @@ def _insert(
     new: NewShare,
     protocol: str,
     share_type: TypeAndSpecs,
-    zone_id: str | None,
+    zone: AvailabilityZone | None,
     charge: Charge,
-) -> str:
+) -> Mapping[str, Any]:
     intent_id, share_id = new_id(), new_id()
-    placed: dict[str, Any] = {"availability_zone_id": zone_id, "share_type_id": share_type.id}
-    share = Share(
-        id=share_id,
-        project_id=charge.project_id,
-        user_id=unit.ctx.user_id,
-        display_name=new.name,
-        display_description=new.description,
-        size=new.size,
-        share_proto=protocol,
-        is_public=new.is_public,
-        progress="0%",
-        mount_point_name=mount_point(share_type, new.mount_point_name, charge.project_id),
-        replication_type=share_type.specs.get(specs.REPLICATION_TYPE),
+    replication = share_type.specs.get(specs.REPLICATION_TYPE)
+    placed = {
+        "availability_zone_id": zone.id if zone else None,
+        "share_type_id": share_type.id,
+        "progress": "0%",
+    }
+    share = {
+        "id": share_id,
+        "project_id": charge.project_id,
+        "user_id": unit.ctx.user_id,
+        "display_name": new.name,
+        "display_description": new.description,
+        "size": new.size,
+        "share_proto": protocol,
+        "is_public": new.is_public,
+        "mount_point_name": mount_point(share_type, new.mount_point_name, charge.project_id),
+        "replication_type": replication,
         **{name: specs.flag(share_type.specs, name) for name in _FLAGS},
         **placed,
-    )
-    replica = ReplicaState.ACTIVE if share.replication_type else None
-    instance = ShareInstance(
-        id=new_id(), share_id=share_id, progress="0%", replica_state=replica, **placed
-    )
-    transitions.birth(unit.session, share, instance, intent_id)
+    }
+    instance = {
+        "id": new_id(),
+        "share_id": share_id,
+        "replica_state": ReplicaState.ACTIVE if replication else None,
+        **placed,
+    }
+    columns = transitions.birth(unit.session, share, instance, intent_id)
     shares.add_metadata(unit.session, share_id, new.metadata)
     unit.promise(
         PlaceShare(hints=dict(new.scheduler_hints)),
@@ -178,7 +186,7 @@ def _insert(
         project_id=charge.project_id,
         charge=charge,
     )
-    return share_id
+    return columns
 
 
 _FLAGS = (

@@ -27,6 +27,8 @@ from fileshare.scheduler.pools import Pools
 
 LOG = logging.getLogger(__name__)
 
+Seen = tuple[Placed, PlacementRequest, list[PoolState]]
+
 PAUSE: Final = 2.0
 """Seconds between two looks for a first report."""
 
@@ -35,8 +37,8 @@ def handlers(conf: cfg.ConfigOpts) -> Handlers:
     """The handlers of a scheduler; raises UnknownPluginError for filters that are not there."""
     placement = Placement(conf)
     made = Handlers()
-    made.handles(PlaceShare)(placement.place)
-    made.handles(CheckExtend)(placement.check_extend)
+    made.handles(PlaceShare, reads=placement.look)(placement.place)
+    made.handles(CheckExtend, reads=placement.look_at)(placement.check_extend)
     return made
 
 
@@ -60,7 +62,7 @@ class Placement:
         if len(work.attempted) >= self.conf.scheduler_max_attempts:
             tried = f"the creation failed on {len(work.attempted)} pools"
             return Failed(errors.NoValidHost(summary=tried, last_filter=pipeline.TRIED[0]))
-        placed, request, states = job.read(self._look, job.resource_id, work)
+        _, request, states = job.look()
         if not states:
             return self._wait(job)
         choice = self.placing.choose(states, request)
@@ -76,15 +78,15 @@ class Placement:
                 zone_id=request.zone_id,
             ),
             destinations.share(chosen.backend),
-            settlement=Settlement(share=at, instance=at),
-            writes=(_claim(choice, chosen, request, placed.instance.id),),
+            settlement=Settlement(share=at, instance={**at, "claimed_gb": request.needed}),
+            writes=(_claim(choice, chosen, request),),
             trace=choice.trace.dump(),
         )
 
     def check_extend(self, job: Job[CheckExtend]) -> Outcome:
         """Claim of the share's pool what it is to grow by, and hand on to its back end."""
         size = job.work.size
-        placed, request, states = job.read(self._look_at, job.resource_id, size)
+        placed, request, states = job.look()
         choice = self.extending.choose(states, request)
         if choice.pool is None:
             return _no_room(choice)
@@ -95,24 +97,22 @@ class Placement:
             trace=choice.trace.dump(),
         )
 
-    def _look(
-        self, session: Session, share_id: str, work: PlaceShare
-    ) -> tuple[Placed, PlacementRequest, list[PoolState]]:
-        placed = requests.read(session, share_id)
-        request = requests.of_new(placed, work.hints, session)
-        request = dataclasses.replace(request, attempted=tuple(work.attempted))
+    def look(self, session: Session, job: Job[PlaceShare]) -> Seen:
+        """What a placement is decided on."""
+        placed = requests.read(session, job.resource_id)
+        request = requests.of_new(placed, job.work.hints, session)
+        request = dataclasses.replace(request, attempted=tuple(job.work.attempted))
         states = self._states(session, with_disabled=request.only_host is not None)
         # An operator may try a pool of a disabled service; nobody gets another one of them.
         usable = [pool for pool in states if pool.is_enabled or pool.host == request.only_host]
         return placed, request, usable
 
-    def _look_at(
-        self, session: Session, share_id: str, size: int
-    ) -> tuple[Placed, PlacementRequest, list[PoolState]]:
-        placed = requests.read(session, share_id)
+    def look_at(self, session: Session, job: Job[CheckExtend]) -> Seen:
+        """What an extension is decided on."""
+        placed = requests.read(session, job.resource_id)
         host = placed.instance.host
         states = self._states(session, with_disabled=True, host=host) if host else []
-        return placed, requests.of_growth(placed, size), states
+        return placed, requests.of_growth(placed, job.work.size), states
 
     def _states(
         self, session: Session, *, with_disabled: bool, host: str | None = None
@@ -143,7 +143,10 @@ def _no_room(choice: Choice, failures: list[str] | None = None) -> Outcome:
 
 
 def _claim(
-    choice: Choice, pool: PoolState, request: PlacementRequest, instance_id: str
+    choice: Choice,
+    pool: PoolState,
+    request: PlacementRequest,
+    instance_id: str | None = None,
 ) -> Callable[[Session], Any]:
     wanted = pools.Claim(
         pool_id=pool.id,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from fileshare import errors
-from fileshare.db import shares, transitions, types
+from fileshare.db import placements
 from fileshare.db.models import Share, ShareInstance
+from fileshare.db.placements import Placed
 from fileshare.db.session import Session
 from fileshare.domain.hosts import pool_of
 from fileshare.drivers.model import Export, ShareRef
+from fileshare.intents.job import Job
 
 
 class Subject(NamedTuple):
@@ -45,22 +46,22 @@ def make(
 
 def subject(session: Session, share_id: str) -> Subject:
     """The share of an intent; raises NotFound where it is gone."""
-    held = transitions.read(session, share_id)
-    return _subject(session, held.share, held.instance)
+    return _subject(placements.read(session, share_id))
+
+
+def of_job(session: Session, job: Job[Any]) -> Subject:
+    """The share that a job is about; raises NotFound where it is gone."""
+    return subject(session, job.resource_id)
 
 
 def of_instance(session: Session, instance_id: str) -> Subject:
     """The share of an instance; raises NotFound where it is gone."""
-    row = shares.share_and_instance(session, instance_id)
-    if row is None:
-        raise errors.NotFound(resource="Share instance", id=instance_id)
-    return _subject(session, *row)
+    return _subject(placements.of_instance(session, instance_id))
 
 
-def _subject(session: Session, share: Share, instance: ShareInstance) -> Subject:
-    extra_specs = types.specs_of(session, instance.share_type_id)
-    metadata = shares.metadata_of(session, [share.id]).get(share.id, {})
-    return Subject(share, instance, make(share, instance, extra_specs, metadata))
+def _subject(placed: Placed) -> Subject:
+    ref = make(placed.share, placed.instance, placed.extra_specs, placed.metadata)
+    return Subject(placed.share, placed.instance, ref)
 
 
 def columns(export: Export) -> dict[str, object]:

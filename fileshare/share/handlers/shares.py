@@ -31,10 +31,10 @@ LOG = logging.getLogger(__name__)
 handlers = Handlers()
 
 
-@handlers.handles(CreateShare)
+@handlers.handles(CreateShare, reads=references.of_job)
 def create(job: Job[CreateShare]) -> Outcome:
     """Make the share here; another pool is tried where the back end cannot."""
-    subject = job.read(references.subject, job.resource_id)
+    subject: Subject = job.look()
     try:
         with job.driving(subject.ref.id) as driver:
             exports = driver.create(subject.ref)
@@ -46,7 +46,7 @@ def create(job: Job[CreateShare]) -> Outcome:
     rows = [references.columns(export) for export in exports]
     return Done(
         Settlement(share=finished, instance=finished),
-        writes=[lambda session: shares.set_exports(session, subject.instance.id, rows)],
+        writes=[lambda session: shares.add_exports(session, subject.instance.id, rows)],
     )
 
 
@@ -80,10 +80,10 @@ def _clean_up(job: Job[CreateShare], subject: Subject) -> None:
         LOG.warning("Left over of share %s: %s", job.resource_id, error.operator_text)
 
 
-@handlers.handles(ExtendShare)
+@handlers.handles(ExtendShare, reads=references.of_job)
 def extend(job: Job[ExtendShare]) -> Outcome:
     """Bring the share to its new size."""
-    subject = job.read(references.subject, job.resource_id)
+    subject: Subject = job.look()
     job.on_failure.append(
         functools.partial(
             services.release, host=subject.instance.host or "", gigabytes=job.work.claimed
@@ -94,10 +94,10 @@ def extend(job: Job[ExtendShare]) -> Outcome:
     return Done(Settlement(share={"size": job.work.size}))
 
 
-@handlers.handles(ShrinkShare)
+@handlers.handles(ShrinkShare, reads=references.of_job)
 def shrink(job: Job[ShrinkShare]) -> Outcome:
     """Bring the share down to its new size, and give back what it took."""
-    subject = job.read(references.subject, job.resource_id)
+    subject: Subject = job.look()
     with job.driving(subject.ref.id) as driver:
         require(driver, Resizable).shrink(subject.ref, job.work.size)
     share = subject.share
@@ -119,19 +119,19 @@ def _gone(subject: Subject) -> Done:
     )
 
 
-@handlers.handles(DeleteShare)
+@handlers.handles(DeleteShare, reads=references.of_job)
 def delete(job: Job[DeleteShare]) -> Outcome:
     """Remove the share with its exports and rules."""
-    subject = job.read(references.subject, job.resource_id)
+    subject: Subject = job.look()
     with job.driving(subject.ref.id) as driver:
         driver.delete(subject.ref)
     return _gone(subject)
 
 
-@handlers.handles(ForceDeleteShare)
+@handlers.handles(ForceDeleteShare, reads=references.of_job)
 def force_delete(job: Job[ForceDeleteShare]) -> Outcome:
     """Remove the share; what the back end keeps is left to the reconciler."""
-    subject = job.read(references.subject, job.resource_id)
+    subject: Subject = job.look()
     try:
         with job.driving(subject.ref.id) as driver:
             driver.delete(subject.ref)

@@ -264,7 +264,7 @@ def test_a_choice_on_an_old_report_is_made_again(cloud, monkeypatch):
     cloud.backend(BETA)
     cloud.report(ALPHA, free_gb=90.0)
     cloud.report(BETA, free_gb=50.0)
-    placement, looks = Placement._look, []
+    placement, looks = Placement.look, []
 
     def look_then_lose(self, session, *args):
         seen = placement(self, session, *args)
@@ -277,7 +277,7 @@ def test_a_choice_on_an_old_report_is_made_again(cloud, monkeypatch):
             )
         return seen
 
-    monkeypatch.setattr(Placement, "_look", look_then_lose)
+    monkeypatch.setattr(Placement, "look", look_then_lose)
     intent_id = cloud.share(PlaceShare())
     cloud.scheduler().perform(intent_id)
     assert len(looks) == 2
@@ -289,7 +289,7 @@ def test_a_choice_on_an_old_report_is_made_again(cloud, monkeypatch):
 def test_a_claim_of_another_that_leaves_room_disturbs_nobody(cloud, monkeypatch):
     cloud.backend(ALPHA)
     cloud.report(ALPHA, free_gb=50.0)
-    placement, looks = Placement._look, []
+    placement, looks = Placement.look, []
 
     def look_then_share(self, session, *args):
         seen = placement(self, session, *args)
@@ -297,7 +297,7 @@ def test_a_claim_of_another_that_leaves_room_disturbs_nobody(cloud, monkeypatch)
         session.execute(sa.update(models.PoolReport).values(claimed_gb=40))
         return seen
 
-    monkeypatch.setattr(Placement, "_look", look_then_share)
+    monkeypatch.setattr(Placement, "look", look_then_share)
     intent_id = cloud.share(PlaceShare())
     cloud.scheduler().perform(intent_id)
     assert len(looks) == 1
