@@ -99,7 +99,7 @@ class Application:
 
     def _render(self, request: Request, result: Any) -> webob.Response:
         operation = request.operation
-        response = webob.Response(status=operation.status, charset="UTF-8")
+        response = webob.Response(status=request.status, charset="UTF-8")
         response.headers["Content-Type"] = _JSON
         answer = operation.answer
         if answer is None:

@@ -21,12 +21,13 @@ _VERSION_SEGMENT = re.compile(r"/v[\d.]+/?$")
 class Request:
     """One request: who asks (``ctx``), at which version, for which operation, with what query.
 
-    ``runtime`` is what operations get as their first argument.
+    ``runtime`` is what operations get as their first argument.  A handler may set ``status``,
+    where its answer has another one than the operation declares.
     """
 
     __slots__ = (
         "_allowed", "_base", "_prefixes", "ctx", "enforcer", "experimental", "http", "operation",
-        "project_id", "query", "runtime", "version",
+        "project_id", "query", "runtime", "status", "version",
     )  # fmt: skip
 
     def __init__(
@@ -42,6 +43,7 @@ class Request:
         self.version, self.operation, self.project_id = version, operation, project_id
         self.ctx: Context = http.environ["fileshare.context"]
         self.query: dict[str, Any] = {}
+        self.status = operation.status
         self._allowed: dict[str, bool] = {}
         self._base: str | None = None
         self._prefixes: dict[str, tuple[str, str]] = {}

@@ -64,6 +64,12 @@ OPTS = [
         default=["__affinity_same_host", "__affinity_different_host", "__managed_at"],
         help="Keys of share metadata that only administrators may set or delete.",
     ),
+    cfg.ListOpt(
+        "admin_only_el_metadata",
+        default=["preferred"],
+        help="Keys of the metadata of export locations that only administrators may set or "
+        "delete.",
+    ),
 ]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import sqlalchemy as sa
 
 from fileshare import errors
-from fileshare.db import locks
+from fileshare.db import locks, transitions
 from fileshare.db.clock import now
 from fileshare.db.models import (
     AccessMapping,
@@ -21,7 +21,6 @@ from fileshare.db.models import (
     ShareMetadata,
     ShareType,
     ShareTypeExtraSpec,
-    new_id,
 )
 from fileshare.db.query import Scope, like, paginate
 from fileshare.db.session import Session, count, swap
@@ -196,49 +195,30 @@ def get(session: Session, scope: Scope, share_id: str) -> Any:
     return row
 
 
-def metadata_of(session: Session, share_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Metadata by share id; one statement for all."""
-    found: dict[str, dict[str, str]] = {}
-    if share_ids:
-        rows = session.execute(
-            sa.select(ShareMetadata.share_id, ShareMetadata.key, ShareMetadata.value).where(
-                ShareMetadata.share_id.in_(share_ids)
-            )
+def own(session: Session, scope: Scope, share_id: str) -> Any:
+    """The columns of a share that the caller may change.
+
+    Raises NotFound, and Forbidden for a public one of another project.
+    """
+    row = get(session, scope, share_id)
+    if scope.project_id not in {None, row.project_id}:
+        raise errors.Forbidden(rule="share:update")
+    return row
+
+
+def present(session: Session, scope: Scope, share_ids: Collection[str]) -> set[str]:
+    """Which of *share_ids* are shares that the caller may see."""
+    visible = sa.or_(scope.clause(Share.project_id), Share.is_public.is_(True))
+    return set(
+        session.scalars(
+            sa.select(Share.id).where(Share.id.in_(share_ids), Share.deleted_at.is_(None), visible)
         )
-        for share_id, key, value in rows:
-            found.setdefault(share_id, {})[key] = value
-    return found
-
-
-def set_metadata(session: Session, share_id: str, pairs: Mapping[str, str]) -> None:
-    """Set each of *pairs*; others stay."""
-    if not pairs:
-        return
-    # Two that set one key at once come one after the other, instead of both adding it.
-    session.execute(sa.select(Share.id).where(Share.id == share_id).with_for_update())
-    count(
-        session,
-        sa.delete(ShareMetadata).where(
-            ShareMetadata.share_id == share_id, ShareMetadata.key.in_(list(pairs))
-        ),
     )
-    add_metadata(session, share_id, pairs)
-
-
-def add_metadata(session: Session, share_id: str, pairs: Mapping[str, str]) -> None:
-    """Metadata of a share that has none of these keys yet."""
-    if pairs:
-        session.execute(
-            sa.insert(ShareMetadata),
-            [{"share_id": share_id, "key": key, "value": value} for key, value in pairs.items()],
-        )
 
 
 def update(session: Session, scope: Scope, share_id: str, values: Mapping[str, Any]) -> None:
     """Write columns that no verb owns; raises NotFound, Forbidden, and Refused in the bin."""
-    row = get(session, scope, share_id)
-    if scope.project_id not in {None, row.project_id}:
-        raise errors.Forbidden(rule="share:update")
+    own(session, scope, share_id)
     written = swap(
         session,
         sa.update(Share)
@@ -250,62 +230,7 @@ def update(session: Session, scope: Scope, share_id: str, values: Mapping[str, A
         .values(**values, updated_at=now()),
     )
     if not written:
-        raise errors.Refused(reason=f"Share {share_id} has been soft deleted.")
-
-
-def exports_of(session: Session, share_ids: Sequence[str]) -> dict[str, list[Any]]:
-    """Export locations of the serving instances by share id, in the back end's order."""
-    found: dict[str, list[Any]] = {}
-    if share_ids:
-        rows = session.execute(
-            sa.select(
-                ShareInstance.share_id,
-                ShareInstance.replica_state,
-                ExportLocation.id,
-                ExportLocation.path,
-                ExportLocation.preferred,
-                ExportLocation.is_admin_only,
-                ExportLocation.share_instance_id,
-                ExportLocation.extra,
-                ExportLocation.created_at,
-                ExportLocation.updated_at,
-            )
-            .join(ExportLocation, ExportLocation.share_instance_id == ShareInstance.id)
-            .where(ShareInstance.share_id.in_(share_ids), ShareInstance.deleted_at.is_(None))
-            .order_by(ShareInstance.created_at, ExportLocation.position, ExportLocation.id)
-        )
-        for row in rows:
-            found.setdefault(row.share_id, []).append(row)
-    return found
-
-
-def set_exports(session: Session, instance_id: str, exports: Sequence[Mapping[str, Any]]) -> None:
-    """Make the export locations of an instance equal to *exports*; a path keeps its id."""
-    rows = session.execute(
-        sa.select(ExportLocation.path, ExportLocation.id).where(
-            ExportLocation.share_instance_id == instance_id
-        )
-    )
-    known = {row.path: row.id for row in rows}
-    wanted = {export["path"] for export in exports}
-    gone = [id for path, id in known.items() if path not in wanted]
-    if gone:
-        count(session, sa.delete(ExportLocation).where(ExportLocation.id.in_(gone)))
-    add_exports(
-        session, instance_id, [export for export in exports if export["path"] not in known]
-    )
-
-
-def add_exports(session: Session, instance_id: str, exports: Sequence[Mapping[str, Any]]) -> None:
-    """New export locations of an instance."""
-    if exports:
-        session.execute(
-            sa.insert(ExportLocation),
-            [
-                {"id": new_id(), "share_instance_id": instance_id, "position": place, **export}
-                for place, export in enumerate(exports)
-            ],
-        )
+        raise transitions.in_the_bin(share_id)
 
 
 def drop_children(session: Session, share_id: str) -> None:

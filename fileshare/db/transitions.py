@@ -7,7 +7,7 @@ same transaction, and a refusal rolls the swap back.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -21,8 +21,12 @@ from fileshare.db.intents import LostClaim
 from fileshare.db.models import Intent, Share, ShareInstance
 from fileshare.db.query import ALL, Scope
 from fileshare.db.session import Session, assignments, count, parameters, swap, written
+from fileshare.domain import aggregate
 from fileshare.domain.lifecycle import ACCESS, SHARE, Verb
 from fileshare.domain.statuses import TRANSITIONAL, RulesStatus, Status
+
+FROM_THE_BIN = (SHARE["delete"], SHARE["force_delete"])
+"""What may be done to a share in the recycle bin."""
 
 _SHARES = cast("sa.Table", Share.__table__)
 _INSTANCES = cast("sa.Table", ShareInstance.__table__)
@@ -56,10 +60,12 @@ class Settlement:
 def begin(session: Session, verb: Verb, share_id: str, intent_id: str, scope: Scope) -> Held:
     """Take the share for *verb*, then read it.
 
-    Raises NotFound, WrongStatus (also where another intent holds the share), Forbidden for a
-    public share of another project, and Locked where somebody keeps it from being removed.
+    Raises NotFound, WrongStatus (also where another intent holds the share), Refused for one in
+    the recycle bin, Forbidden for a public share of another project, and Locked where somebody
+    keeps it from being removed.
     """
     free = sa.true() if verb.takes_over else Share.intent_id.is_(None)
+    anywhere = sa.true() if verb in FROM_THE_BIN else Share.is_soft_deleted.is_(False)
     swapped = swap(
         session,
         sa.update(Share)
@@ -69,6 +75,7 @@ def begin(session: Session, verb: Verb, share_id: str, intent_id: str, scope: Sc
             Share.status.in_(verb.sources),
             scope.clause(Share.project_id),
             free,
+            anywhere,
         )
         .values(status=verb.during, intent_id=intent_id, updated_at=now()),
     )
@@ -98,20 +105,36 @@ def read(session: Session, share_id: str) -> Held:
     return Held(rows[0][0], tuple(instance for _, instance in rows))
 
 
-def _explain(session: Session, verb: Verb, share_id: str, scope: Scope) -> errors.FileshareError:
+def own(session: Session, share_id: str, scope: Scope, *, rule: str) -> Share:
+    """A share of *scope*; raises NotFound, and Forbidden for a public one of somebody else."""
     share = session.get(Share, share_id, populate_existing=True)
     mine = share is not None and scope.project_id in {None, share.project_id}
     if share is None or share.deleted_at is not None or not (mine or share.is_public):
-        return errors.NotFound(resource="Share", id=share_id)
+        raise errors.NotFound(resource="Share", id=share_id)
     if not mine:
-        return errors.Forbidden(rule=verb.event.replace(".", ":"))
+        raise errors.Forbidden(rule=rule)
+    return share
+
+
+def wrong_status(share: Share, sources: Iterable[str], verb: str) -> errors.WrongStatus:
     return errors.WrongStatus(
         resource="Share",
-        id=share_id,
+        id=share.id,
         status=share.status,
-        sources=", ".join(sorted(verb.sources)),
-        verb=verb.name,
+        sources=", ".join(sorted(sources)),
+        verb=verb,
     )
+
+
+def in_the_bin(share_id: str) -> errors.Refused:
+    return errors.Refused(reason=f"Share {share_id} has been soft deleted.")
+
+
+def _explain(session: Session, verb: Verb, share_id: str, scope: Scope) -> errors.FileshareError:
+    share = own(session, share_id, scope, rule=verb.event.replace(".", ":"))
+    if share.is_soft_deleted and verb not in FROM_THE_BIN:
+        return in_the_bin(share_id)
+    return wrong_status(share, verb.sources, verb.name)
 
 
 def note(session: Session, intent: Intent, settlement: Settlement) -> None:
@@ -286,12 +309,52 @@ def reset(session: Session, share_id: str, status: str, scope: Scope) -> Held:
         .values(status=status, intent_id=None, updated_at=now()),
     )
     if not swapped:
-        share = session.get(Share, share_id)
-        if share is None or share.deleted_at is not None or not share.is_soft_deleted:
-            raise errors.NotFound(resource="Share", id=share_id)
-        raise errors.Refused(reason=f"Share {share_id} has been soft deleted.")
+        own(session, share_id, scope, rule="share:reset_status")
+        raise in_the_bin(share_id)
     _write_instances(session, share_id, {"status": status, "updated_at": now()})
     return read(session, share_id)
+
+
+def forgive_deletion(session: Session, share_id: str) -> bool:
+    """Let a share whose deletion failed be deleted again; False where none had failed."""
+    failed = swap(
+        session,
+        sa.update(Share)
+        .where(
+            Share.id == share_id,
+            Share.status == Status.ERROR_DELETING,
+            Share.deleted_at.is_(None),
+            Share.intent_id.is_(None),
+        )
+        .values(status=Status.ERROR, updated_at=now()),
+    )
+    if failed:
+        _write_instances(session, share_id, {"status": Status.ERROR, "updated_at": now()})
+    return failed
+
+
+def reset_instance(session: Session, instance_id: str, status: str) -> Held:
+    """Set one instance to *status*, and the share to what its instances are then.
+
+    The caller supersedes what works on the share.  Raises NotFound.
+    """
+    share_id = session.scalar(
+        sa.select(ShareInstance.share_id).where(
+            ShareInstance.id == instance_id, ShareInstance.deleted_at.is_(None)
+        )
+    )
+    free = sa.update(Share).where(Share.id == share_id, Share.deleted_at.is_(None))
+    if not swap(session, free.values(intent_id=None, updated_at=now())):
+        raise errors.NotFound(resource="Share instance", id=instance_id)
+    count(
+        session,
+        sa.update(ShareInstance)
+        .where(ShareInstance.id == instance_id)
+        .values(status=status, updated_at=now()),
+    )
+    shown = aggregate.leader(read(session, str(share_id)).instances).status
+    count(session, sa.update(Share).where(Share.id == share_id).values(status=shown))
+    return read(session, str(share_id))
 
 
 def _is_plain(column: sa.Column[Any]) -> bool:

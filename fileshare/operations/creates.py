@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fileshare import errors
-from fileshare.db import quotas, shares, transitions, types, zones
+from fileshare.db import quotas, share_metadata, transitions, types, zones
 from fileshare.db.models import AvailabilityZone, new_id
 from fileshare.db.types import TypeAndSpecs
 from fileshare.domain import specs
@@ -18,6 +18,7 @@ from fileshare.domain.statuses import ReplicaState
 from fileshare.intents import destinations
 from fileshare.intents.kinds import PlaceShare
 from fileshare.intents.unit import Unit, operation
+from fileshare.operations import hints
 from fileshare.operations.shares import Shown
 
 _MOUNT_POINT = re.compile(r"[A-Za-z0-9_-]{1,255}")
@@ -64,15 +65,17 @@ def create(unit: Unit, new: NewShare) -> Shown:
         share_type.id,
         share_amounts(new.size, replicated=bool(replicated)),
     )
+    metadata = {**new.metadata, **hints.kept(unit, new.scheduler_hints)}
     books = quotas.charge(unit.session, charge, unit.runtime.quota_defaults)
     quotas.check_size(books, charge.scopes(), new.size)
     columns = _insert(unit, new, protocol, share_type, zone, charge)
+    share_metadata.add(unit.session, columns["id"], metadata)
     row = SimpleNamespace(
         **columns,
         availability_zone=zone.name if zone else None,
         share_type_name=share_type.name,
     )
-    return Shown(row, dict(new.metadata), ())
+    return Shown(row, metadata, ())
 
 
 def _protocol(unit: Unit, share_proto: str) -> str:
@@ -176,7 +179,6 @@ def _insert(
         **placed,
     }
     columns = transitions.birth(unit.session, share, instance, intent_id)
-    shares.add_metadata(unit.session, share_id, new.metadata)
     unit.promise(
         PlaceShare(hints=dict(new.scheduler_hints)),
         destinations.SCHEDULER,

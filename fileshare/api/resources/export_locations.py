@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from fileshare.api import feature
 from fileshare.api.fields import Field, View
 from fileshare.api.microversions import span
 from fileshare.api.request import Request
 from fileshare.api.resource import Many, One, Resource
 from fileshare.api.rules import READER, Rule
 from fileshare.api.shapes import BOOLEAN, MOMENT, MOMENT_OR_NULL, TEXT, TEXTS, UUID
-from fileshare.operations import shares as operations
+from fileshare.operations import exports as operations
 
 INDEX = Rule("share_export_location:index", READER, "List the export locations of a share.")
 SHOW = Rule("share_export_location:show", READER, "See an export location of a share.")
@@ -41,8 +42,9 @@ locations = Resource(
 @locations.get(policy=(INDEX, "share:get"), answer=Many("export_locations", SUMMARY), id="index")
 def index(request: Request, share_id: str) -> list[Any]:
     """List the paths under which a share is mounted."""
-    rows = operations.exports(request.runtime, request.ctx, share_id)
-    return [row for row in rows if request.is_admin or not row.is_admin_only]
+    return operations.find(
+        request.runtime, request.ctx, share_id, serving=request.has(feature.ACTIVE_EXPORTS_ONLY)
+    )
 
 
 @locations.get(
@@ -50,4 +52,4 @@ def index(request: Request, share_id: str) -> list[Any]:
 )
 def show(request: Request, share_id: str, export_location_uuid: str) -> Any:
     """Show an export location."""
-    return operations.export(request.runtime, request.ctx, share_id, export_location_uuid)
+    return operations.get(request.runtime, request.ctx, share_id, export_location_uuid)

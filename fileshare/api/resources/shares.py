@@ -6,7 +6,7 @@ from typing import Any
 
 from fileshare import errors
 from fileshare.api import feature
-from fileshare.api.fields import ACTION, Body, Field, Query, View, mask
+from fileshare.api.fields import Body, Field, Query, View, mask
 from fileshare.api.microversions import span
 from fileshare.api.pagination import SORTED_PAGING
 from fileshare.api.request import Request
@@ -16,10 +16,10 @@ from fileshare.api.shapes import (
     BOOLEAN,
     COUNT,
     LINKS,
+    METADATA,
     MOMENT,
     MOMENT_OR_NULL,
     NAME,
-    OBJECT,
     TEXT,
     TEXT_OR_NULL,
     TEXTS,
@@ -28,11 +28,11 @@ from fileshare.api.shapes import (
     choice,
     integer,
     listing,
-    mapping,
+    nullable,
     text,
 )
 from fileshare.domain.listing import Page as Part
-from fileshare.domain.statuses import SHARE_STATUSES, RulesStatus, Status
+from fileshare.domain.statuses import RulesStatus, Status
 from fileshare.operations import creates
 from fileshare.operations import shares as operations
 from fileshare.operations.creates import NewShare
@@ -45,19 +45,6 @@ CREATE_PUBLIC = Rule("share:create_public_share", ADMIN, "Create a share that ev
 UPDATE = Rule("share:update", MEMBER, "Change the name or the description of a share.")
 SET_PUBLIC = Rule("share:set_public_share", ADMIN, "Show a share to everybody.")
 DELETE = Rule("share:delete", MEMBER, "Delete a share.")
-FORCE_DELETE = Rule("share:force_delete", ADMIN, "Delete a share whatever its status is.")
-RESET_STATUS = Rule("share:reset_status", ADMIN, "Set the status of a share.")
-EXTEND = Rule("share:extend", MEMBER, "Make a share larger.")
-FORCE_EXTEND = Rule(
-    "share:force_extend", ADMIN, "Make a share larger without asking the scheduler.", old=None
-)
-BEYOND_TYPE = Rule(
-    "share:extend_beyond_max_share_size_spec",
-    ADMIN,
-    "Make a share larger than its type allows.",
-    old=None,
-)
-SHRINK = Rule("share:shrink", MEMBER, "Make a share smaller.")
 LIST_BY_HOST = Rule("share:list_by_host", ADMIN, "List the shares of a host.")
 LIST_BY_SERVER = Rule("share:list_by_share_server_id", ADMIN, "List the shares of a share server.")
 LIST_ALL = Rule(
@@ -202,17 +189,17 @@ LIST = Query(
         Field("name", TEXT),
         Field("display_name", TEXT, to="name"),
         Field("status", TEXT),
-        Field("share_server_id", UUID, policy=LIST_BY_SERVER),
+        Field("share_server_id", TEXT, policy=LIST_BY_SERVER),
         Field("metadata", TEXTS),
         Field("extra_specs", TEXTS, policy=SPECS_INDEX),
-        Field("share_type_id", UUID),
-        Field("snapshot_id", UUID),
+        Field("share_type_id", TEXT),
+        Field("snapshot_id", TEXT),
         Field("host", TEXT, policy=LIST_BY_HOST),
-        Field("share_network_id", UUID),
-        Field("share_group_id", UUID, span=span("2.31")),
-        Field("share_group_snapshot_id", UUID, about="Taken, and without effect."),
+        Field("share_network_id", TEXT),
+        Field("share_group_id", TEXT, span=span("2.31")),
+        Field("share_group_snapshot_id", TEXT, about="Taken, and without effect."),
         Field("is_public", BOOLEAN, about="Also shares that other projects show to everybody."),
-        Field("export_location_id", UUID, span=span("2.35")),
+        Field("export_location_id", TEXT, span=span("2.35")),
         Field("export_location_path", TEXT, span=span("2.35")),
         Field("name~", TEXT, span=span("2.36")),
         Field("description~", TEXT, span=span("2.36")),
@@ -223,7 +210,7 @@ LIST = Query(
         Field("with_count", BOOLEAN, span=span("2.42")),
         Field("is_soft_deleted", BOOLEAN, span=span("2.69")),
         Field("mount_point_name", TEXT),
-        Field("encryption_key_ref", UUID, span=span("2.90"), admin=True),
+        Field("encryption_key_ref", TEXT, span=span("2.90"), admin=True),
         Field("availability_zone", TEXT, span=span("2.97")),
         Field("marker", TEXT, about="The id of the last share of the page before."),
         *SORTED_PAGING,
@@ -329,17 +316,21 @@ NEW = Body(
         Field("display_name", NAME, to="name"),
         Field("description", NAME),
         Field("display_description", NAME, to="description"),
-        Field("share_type", TEXT, about="Name or id."),
-        Field("volume_type", TEXT, about="The older word for share_type."),
+        Field("share_type", TEXT_OR_NULL, about="Name or id."),
+        Field("volume_type", TEXT_OR_NULL, about="The older word for share_type."),
         Field("snapshot_id", UUID_OR_NULL),
         Field("share_network_id", UUID_OR_NULL),
-        Field("metadata", mapping(text(1023, least=1))),
+        Field("metadata", nullable(METADATA)),
         Field("is_public", BOOLEAN, policy=CREATE_PUBLIC, default=False),
         Field("availability_zone", TEXT_OR_NULL, about="Name or id."),
         Field("share_group_id", UUID_OR_NULL, span=span("2.31")),
-        Field("scheduler_hints", OBJECT, span=span("2.65")),
-        Field("mount_point_name", text(255, pattern="^[a-zA-Z0-9_-]*$"), span=span("2.84")),
-        Field("encryption_key_ref", UUID, span=span("2.90")),
+        Field("scheduler_hints", nullable(TEXTS), span=span("2.65")),
+        Field(
+            "mount_point_name",
+            nullable(text(255, pattern="^[a-zA-Z0-9_-]*$")),
+            span=span("2.84"),
+        ),
+        Field("encryption_key_ref", UUID_OR_NULL, span=span("2.90")),
     ),
     missing_status=422,
 )
@@ -355,9 +346,10 @@ def create(request: Request, **values: Any) -> Shown:
     values["share_type"] = values.get("share_type") or older
     if not request.has(feature.ZONE_ON_CREATE):
         values.pop("availability_zone", None)
-    hints = {str(key): str(value) for key, value in values.pop("scheduler_hints", {}).items()}
-    if not request.has(feature.ONLY_HOST_HINT):
+    hints = values.pop("scheduler_hints", None) or {}
+    if not (request.has(feature.ONLY_HOST_HINT) and request.allowed(HOST_ADMIN)):
         hints.pop("only_host", None)
+    values["metadata"] = values.get("metadata") or {}
     new = NewShare(**values, scheduler_hints=hints, check_zones=request.has(feature.ZONES_OF_TYPE))
     return creates.create(request.runtime, request.ctx, new)
 
@@ -390,69 +382,3 @@ def update(request: Request, id: str, **values: Any) -> Shown:
 def delete(request: Request, id: str) -> None:
     """Delete a share."""
     operations.delete(request.runtime, request.ctx, id, request.query.get("share_group_id"))
-
-
-@shares.action(
-    "reset_status",
-    renamed="2.7",
-    policy=(RESET_STATUS, "share:get"),
-    body=Body(
-        ACTION,
-        (
-            Field("status", choice(*sorted(SHARE_STATUSES)), required=True),
-            Field("os-status", TEXT_OR_NULL),
-        ),
-        unknown="ignore",
-    ),
-)
-def reset_status(request: Request, id: str, status: str, **_: Any) -> None:
-    """Set the status of a share; what works on it is stopped."""
-    operations.reset_status(request.runtime, request.ctx, id, status)
-
-
-@shares.action(
-    "force_delete",
-    renamed="2.7",
-    policy=(FORCE_DELETE, DELETE, "share:get"),
-    body=Body(ACTION, (), anything=True),
-    faults={errors.Locked: 400},
-)
-def force_delete(request: Request, id: str) -> None:
-    """Delete a share in any status, whatever its back end says."""
-    operations.force_delete(request.runtime, request.ctx, id)
-
-
-@shares.action(
-    "extend",
-    renamed="2.7",
-    policy=(EXTEND, FORCE_EXTEND, BEYOND_TYPE, UPDATE, "share:get"),
-    body=Body(
-        ACTION,
-        (
-            Field("new_size", integer(0), required=True, about="GiB."),
-            Field("force", BOOLEAN, span=span("2.64"), policy=FORCE_EXTEND, default=False),
-        ),
-        unknown="ignore",
-    ),
-    faults={errors.WrongStatus: 400},
-)
-def extend(request: Request, id: str, new_size: int, force: bool = False) -> None:
-    """Make a share larger."""
-    beyond = request.allowed(BEYOND_TYPE)
-    operations.extend(request.runtime, request.ctx, id, new_size, force=force, beyond_type=beyond)
-
-
-@shares.action(
-    "shrink",
-    renamed="2.7",
-    policy=(SHRINK, UPDATE, "share:get"),
-    body=Body(
-        ACTION,
-        (Field("new_size", integer(0), required=True, about="GiB."),),
-        unknown="ignore",
-    ),
-    faults={errors.WrongStatus: 400},
-)
-def shrink(request: Request, id: str, new_size: int) -> None:
-    """Make a share smaller."""
-    operations.shrink(request.runtime, request.ctx, id, new_size)

@@ -7,7 +7,7 @@ import functools
 from oslo_log import log as logging
 
 from fileshare import errors
-from fileshare.db import services, shares
+from fileshare.db import exports, services, shares
 from fileshare.db.transitions import Settlement
 from fileshare.domain.quotas import Charge, resize_amounts, share_amounts
 from fileshare.drivers.base import Resizable, require
@@ -37,16 +37,16 @@ def create(job: Job[CreateShare]) -> Outcome:
     subject: Subject = job.look()
     try:
         with job.driving(subject.ref.id) as driver:
-            exports = driver.create(subject.ref)
+            made = driver.create(subject.ref)
     except errors.DriverError as error:
         if error.transient and job.intent.attempts < job.runtime.conf.intents.max_attempts:
             raise
         return _elsewhere(job, subject, error)
     finished = {"progress": "100%"}
-    rows = [references.columns(export) for export in exports]
+    rows = [references.columns(export) for export in made]
     return Done(
         Settlement(share=finished, instance=finished),
-        writes=[lambda session: shares.add_exports(session, subject.instance.id, rows)],
+        writes=[lambda session: exports.add(session, subject.instance.id, rows)],
     )
 
 

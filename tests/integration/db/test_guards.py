@@ -15,7 +15,16 @@ import sqlalchemy as sa
 from oslo_db import exception as db_exception
 
 from fileshare import errors
-from fileshare.db import access, intents, quotas, services, shares, transitions, types
+from fileshare.db import (
+    access,
+    intents,
+    quotas,
+    services,
+    share_metadata,
+    shares,
+    transitions,
+    types,
+)
 from fileshare.db.intents import LostClaim
 from fileshare.db.models import (
     AccessMapping,
@@ -279,11 +288,11 @@ def test_the_last_of_a_quota(sessions, interleave):
 
 def test_metadata_of_one_share_is_set_twice(sessions, interleave, share_id):
     interleave(
-        lambda session: shares.set_metadata(session, share_id, {"a": "1", "b": "1"}),
-        lambda session: shares.set_metadata(session, share_id, {"b": "2", "c": "2"}),
+        lambda session: share_metadata.merge(session, share_id, {"a": "1", "b": "1"}),
+        lambda session: share_metadata.merge(session, share_id, {"b": "2", "c": "2"}),
     )
     with sessions.begin() as session:
-        assert shares.metadata_of(session, [share_id])[share_id] == {"a": "1", "b": "2", "c": "2"}
+        assert share_metadata.find(session, [share_id])[share_id] == {"a": "1", "b": "2", "c": "2"}
 
 
 def test_specs_of_one_type_are_set_twice(sessions, interleave):

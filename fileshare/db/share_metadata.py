@@ -1,0 +1,70 @@
+"""Metadata of shares: keys and values that somebody set."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import sqlalchemy as sa
+
+from fileshare.db.models import Share, ShareMetadata
+from fileshare.db.session import Session, count
+
+
+def find(session: Session, share_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Metadata by share id; one statement for all."""
+    found: dict[str, dict[str, str]] = {}
+    if share_ids:
+        rows = session.execute(
+            sa.select(ShareMetadata.share_id, ShareMetadata.key, ShareMetadata.value)
+            .where(ShareMetadata.share_id.in_(share_ids))
+            .order_by(ShareMetadata.key)
+        )
+        for share_id, key, value in rows:
+            found.setdefault(share_id, {})[key] = value
+    return found
+
+
+def hold(session: Session, share_id: str) -> dict[str, str]:
+    """The metadata of a share, which nobody else changes until the transaction ends.
+
+    Two that set one key at once come one after the other, instead of both adding it.
+    """
+    session.execute(sa.select(Share.id).where(Share.id == share_id).with_for_update())
+    return find(session, [share_id]).get(share_id, {})
+
+
+def add(session: Session, share_id: str, pairs: Mapping[str, str]) -> None:
+    """Metadata of a share that has none of these keys yet."""
+    if pairs:
+        session.execute(
+            sa.insert(ShareMetadata),
+            [{"share_id": share_id, "key": key, "value": value} for key, value in pairs.items()],
+        )
+
+
+def remove(session: Session, share_id: str, keys: Collection[str]) -> None:
+    """Remove *keys*; those that are not there are passed over."""
+    if keys:
+        count(
+            session,
+            sa.delete(ShareMetadata).where(
+                ShareMetadata.share_id == share_id, ShareMetadata.key.in_(list(keys))
+            ),
+        )
+
+
+def merge(session: Session, share_id: str, pairs: Mapping[str, str]) -> dict[str, str]:
+    """Set each of *pairs*; returns all that there is then."""
+    old = hold(session, share_id)
+    new = {**old, **pairs}
+    change(session, share_id, old, new)
+    return new
+
+
+def change(
+    session: Session, share_id: str, old: Mapping[str, str], new: Mapping[str, str]
+) -> None:
+    """From *old*, which :func:`hold` answered, to *new*; only what differs is written."""
+    changed = {key: value for key, value in new.items() if old.get(key) != value}
+    remove(session, share_id, [key for key in old if key not in new or key in changed])
+    add(session, share_id, changed)
