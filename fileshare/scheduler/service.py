@@ -8,6 +8,7 @@ from fileshare.intents import destinations, reaper
 from fileshare.intents.consumer import Consumer
 from fileshare.intents.daemon import Daemon, Periodic
 from fileshare.intents.runtime import Runtime
+from fileshare.scheduler import recycle_bin
 from fileshare.scheduler.handlers import handlers
 
 BINARY = "scheduler"
@@ -52,4 +53,10 @@ def chores(runtime: Runtime) -> list[Periodic]:
             "expire messages", conf.message_reap_interval, expire_messages, "expire-messages"
         ),
         Periodic("purge intents", 3600, purge_intents, "purge-intents"),
+        Periodic(
+            "empty the recycle bin",
+            conf.check_for_expired_shares_in_recycle_bin_interval,
+            lambda: recycle_bin.empty(runtime),
+            "recycle-bin",
+        ),
     ]

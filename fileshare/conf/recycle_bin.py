@@ -1,0 +1,29 @@
+"""[DEFAULT]: the recycle bin of shares."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+GROUP = "DEFAULT"
+
+OPTS = [
+    cfg.IntOpt(
+        "soft_deleted_share_retention_time",
+        default=604800,
+        min=0,
+        mutable=True,
+        help="Seconds for which a share stays in the recycle bin, from where its user can have "
+        "it back, before it is removed from its back end. The default is one week.",
+    ),
+    cfg.IntOpt(
+        "check_for_expired_shares_in_recycle_bin_interval",
+        default=3600,
+        min=1,
+        help="Seconds between two looks of the schedulers for shares whose time in the recycle "
+        "bin is over. A share may stay so much longer than its time.",
+    ),
+]
+
+
+def register(conf: cfg.ConfigOpts) -> None:
+    conf.register_opts(OPTS)
