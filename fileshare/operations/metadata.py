@@ -43,11 +43,9 @@ def merge(
 
     Without *all_keys*, the keys of admin_only_metadata are refused.
     """
-    old = _hold(unit, share_id)
+    shares.own(unit.session, unit.scope, share_id)
     domain.refuse(pairs, _locked(unit, all_keys=all_keys))
-    new = {**old, **pairs}
-    share_metadata.change(unit.session, share_id, old, new)
-    return new
+    return share_metadata.merge(unit.session, share_id, pairs)
 
 
 @operation
