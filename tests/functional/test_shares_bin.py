@@ -108,6 +108,17 @@ def test_what_keeps_a_share_from_the_bin(program):
         assert program.act(share_id, "restore").status == 202
 
 
+def test_a_locked_share(program):
+    share_id = program.new_share()
+    body = {"resource_lock": {"resource_id": share_id, "resource_type": "share"}}
+    assert program.post("/resource-locks", body).status == 200
+    refused(program.act(share_id, "soft_delete"), 403)
+    refused(program.delete(f"/shares/{share_id}"), 403)
+    refused(program.act(share_id, "force_delete", as_=ADMIN), 400)
+    shown = program.show(share_id)
+    assert (shown["status"], shown["is_soft_deleted"]) == ("available", False)
+
+
 @pytest.mark.parametrize("status", ["available", "error", "extending"])
 def test_what_is_refused_in_the_bin(program, status):
     share_id = in_the_bin(program, size=5)
