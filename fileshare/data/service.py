@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from fileshare.db.services import Identity
 from fileshare.intents import destinations
 from fileshare.intents.consumer import Consumer, Handlers
-from fileshare.intents.daemon import Daemon
+from fileshare.intents.daemon import Daemon, of_node
 from fileshare.intents.runtime import Runtime
 
 BINARY = "data"
@@ -14,12 +13,5 @@ BINARY = "data"
 def make(runtime: Runtime, process: str) -> Daemon:
     """A data daemon; any number may run."""
     conf = runtime.conf
-    identity = Identity(
-        binary=BINARY,
-        host=conf.host,
-        topic=BINARY,
-        zone=conf.storage_availability_zone,
-        node=conf.host,
-        process=process,
-    )
+    identity = of_node(conf, BINARY, process)
     return Daemon(runtime, identity, Consumer(runtime, Handlers(), [destinations.DATA], process))

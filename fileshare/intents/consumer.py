@@ -135,12 +135,15 @@ class Consumer:
         return self._finish(job, Again(_BACK_OFF[0]))
 
     def keep_running(self) -> None:
-        """Renew the leases of all work in hand."""
+        """Renew the leases of all work that is in hand for long."""
         for job in list(self.running.values()):
+            if not job.is_ageing():
+                continue
             try:
                 job.keep()
             except LostClaim:
-                LOG.warning("Lost the claim on intent %s", job.intent.id)
+                if job.intent.id in self.running:
+                    LOG.warning("Lost the claim on intent %s", job.intent.id)
 
     def _run(self, job: Job[Any]) -> Outcome:
         limit = self.runtime.conf.intents.max_attempts

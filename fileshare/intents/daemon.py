@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from oslo_config import cfg
 from oslo_log import log as logging
 
 from fileshare.db import services
@@ -31,6 +32,18 @@ class Periodic:
     seconds: float
     action: Callable[[], Any]
     shared: str | None = None
+
+
+def of_node(conf: cfg.ConfigOpts, binary: str, process: str) -> Identity:
+    """The identity of a service that belongs to the node and to no back end."""
+    return Identity(
+        binary=binary,
+        host=conf.host,
+        topic=binary,
+        zone=conf.storage_availability_zone,
+        node=conf.host,
+        process=process,
+    )
 
 
 def _always() -> bool:

@@ -101,6 +101,10 @@ class Job(Generic[W]):
             raise
         self.kept_at = time.monotonic()
 
+    def is_ageing(self) -> bool:
+        """Whether a good part of the lease is over."""
+        return time.monotonic() - self.kept_at > self.runtime.conf.intents.lease / 4
+
     @contextlib.contextmanager
     def driving(self, instance_id: str) -> Iterator[Driver]:
         """The driver, for calls about one instance.
@@ -114,7 +118,7 @@ class Job(Generic[W]):
         with self.runtime.locks.lock(f"instance-{instance_id}"):
             if self.lost.is_set():
                 raise LostClaim(self.intent.id)
-            if time.monotonic() - self.kept_at > self.runtime.conf.intents.lease / 4:
+            if self.is_ageing():
                 self.keep()
             failpoints.hit("driver.before", self.work.kind)
             try:

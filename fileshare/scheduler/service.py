@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from fileshare.db import intents, messages, services
-from fileshare.db.services import Identity
 from fileshare.intents import destinations, reaper
 from fileshare.intents.consumer import Consumer
-from fileshare.intents.daemon import Daemon, Periodic
+from fileshare.intents.daemon import Daemon, Periodic, of_node
 from fileshare.intents.runtime import Runtime
 from fileshare.scheduler import recycle_bin
 from fileshare.scheduler.handlers import handlers
@@ -17,14 +16,7 @@ BINARY = "scheduler"
 def make(runtime: Runtime, process: str) -> Daemon:
     """A scheduler; any number may run, the chores have one owner at a time."""
     conf = runtime.conf
-    identity = Identity(
-        binary=BINARY,
-        host=conf.host,
-        topic=BINARY,
-        zone=conf.storage_availability_zone,
-        node=conf.host,
-        process=process,
-    )
+    identity = of_node(conf, BINARY, process)
     consumer = Consumer(runtime, handlers(conf), [destinations.SCHEDULER], process)
     return Daemon(runtime, identity, consumer, chores(runtime))
 
