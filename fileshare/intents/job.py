@@ -103,7 +103,7 @@ class Job(Generic[W]):
 
     def is_ageing(self) -> bool:
         """Whether a good part of the lease is over."""
-        return time.monotonic() - self.kept_at > self.runtime.conf.intents.lease / 4
+        return bool(time.monotonic() - self.kept_at > self.runtime.conf.intents.lease / 4)
 
     @contextlib.contextmanager
     def driving(self, instance_id: str) -> Iterator[Driver]:
