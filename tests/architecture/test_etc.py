@@ -99,3 +99,22 @@ def test_the_generators_name_what_is_installed():
         named = {line.partition("=")[2].strip() for line in lines if line.startswith("namespace")}
         assert named
         assert named <= installed
+
+
+@pytest.mark.parametrize(
+    ("program", "file", "wanted"),
+    [
+        ("config", "config-generator.conf", "#enabled_share_backends ="),
+        ("policy", "policy-generator.conf", '#"share:create":'),
+    ],
+)
+def test_the_samples_are_generated(program, file, wanted, tmp_path):
+    sample = tmp_path / "sample"
+    call = f"from fileshare.cmd import samples; samples.{program}()"
+    subprocess.run(
+        [sys.executable, "-c", call, "--config-file", str(ETC / file), "--output-file", sample],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert any(line.startswith(wanted) for line in sample.read_text().splitlines())
