@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 
@@ -45,6 +45,9 @@ def paginate(statement: Select, page: Page, keys: Mapping[str, Any], id_column: 
     if page.marker:
         statement = statement.where(_beyond(column, id_column, page))
     direction = sa.asc if page.sort_dir == "asc" else sa.desc
+    if _is_nullable(column):
+        # What has no value is the least, on every server alike.
+        statement = statement.order_by(direction(column.is_not(None)))
     statement = statement.order_by(direction(column), direction(id_column))
     if page.limit is not None:
         statement = statement.limit(page.limit)
@@ -65,14 +68,34 @@ def _beyond(column: Any, id_column: Any, page: Page) -> sa.ColumnElement[bool]:
         .where(table.c[id_column.name] == page.marker)
         .scalar_subquery()
     )
-    after = sa.or_(column > edge, sa.and_(column == edge, id_column > page.marker))
-    before = sa.or_(column < edge, sa.and_(column == edge, id_column < page.marker))
-    return after if page.sort_dir == "asc" else before
+    forward = page.sort_dir == "asc"
+    further = column > edge if forward else column < edge
+    later = id_column > page.marker if forward else id_column < page.marker
+    beyond = sa.or_(further, sa.and_(column == edge, later))
+    if not _is_nullable(column):
+        return beyond
+    there = sa.exists(
+        sa.select(table.c[id_column.name]).where(table.c[id_column.name] == page.marker)
+    )
+    if forward:
+        of_null = sa.and_(edge.is_(None), sa.or_(column.is_not(None), later))
+    else:
+        of_null = sa.and_(column.is_(None), sa.or_(edge.is_not(None), later))
+    return sa.and_(there, sa.or_(of_null, beyond))
+
+
+def _is_nullable(column: Any) -> bool:
+    return bool(getattr(getattr(column, "expression", column), "nullable", False))
+
+
+def matches(column: Any, pattern: str) -> sa.ColumnElement[bool]:
+    """The column has something that *pattern* matches, by the server's regular expressions."""
+    return cast("sa.ColumnElement[bool]", column.regexp_match(pattern))
 
 
 def like(column: Any, text: str) -> sa.ColumnElement[bool]:
     """*text* anywhere in the column, with no character of it having a meaning of its own."""
-    return sa.cast(column.contains(text, autoescape=True), sa.Boolean)
+    return cast("sa.ColumnElement[bool]", column.contains(text, autoescape=True))
 
 
 def chunks(ids: Sequence[str], size: int = 500) -> list[Sequence[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 from oslo_db import exception as db_exception
@@ -180,7 +180,7 @@ def _filter(name: str, value: Any, down_time: float) -> sa.ColumnElement[bool]:
         works = sa.and_(Service.heartbeat_at.is_not(None), is_up(down_time))
         known = {ServiceState.UP: works, ServiceState.DOWN: ~works}
         return known.get(value, sa.false())
-    return sa.cast(getattr(Service, name) == value, sa.Boolean)
+    return cast("sa.ColumnElement[bool]", getattr(Service, name) == value)
 
 
 def set_status(

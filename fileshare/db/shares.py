@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import sqlalchemy as sa
+from oslo_db import exception as db_exception
 
 from fileshare import errors
 from fileshare.db import locks, transitions
@@ -22,8 +23,8 @@ from fileshare.db.models import (
     ShareType,
     ShareTypeExtraSpec,
 )
-from fileshare.db.query import Scope, like, paginate
-from fileshare.db.session import Session, count, swap
+from fileshare.db.query import Scope, matches, paginate
+from fileshare.db.session import TRANSIENT, Session, count, swap
 from fileshare.domain.listing import Page
 
 COLUMNS: tuple[Any, ...] = (
@@ -78,7 +79,7 @@ EQUALS: Mapping[str, Any] = {
     "mount_point_name": Share.mount_point_name,
     "encryption_key_ref": Share.encryption_key_ref,
 }
-CONTAINS: Mapping[str, Any] = {
+MATCHES: Mapping[str, Any] = {
     "name~": Share.display_name,
     "description~": Share.display_description,
 }
@@ -117,7 +118,14 @@ def find(
     where = sa.or_(mine, Share.is_public.is_(True)) if public else mine
     clauses = [where, *(_filter(name, value) for name, value in filters.items())]
     statement = paginate(_select(*COLUMNS).where(*clauses), page, SORT_KEYS, Share.id)
-    rows = session.execute(statement).all()
+    try:
+        rows = session.execute(statement).all()
+    except db_exception.DBError as error:
+        given = [name for name in MATCHES if name in filters]
+        if isinstance(error, TRANSIENT) or not given:
+            raise
+        reason = "The database does not take it as a regular expression."
+        raise errors.InvalidInput(field=given[0], reason=reason) from None
     total = None
     if page.with_count:
         total = session.scalars(
@@ -130,14 +138,15 @@ def find(
 
 def _filter(name: str, value: Any) -> sa.ColumnElement[bool]:
     if name in EQUALS:
-        return sa.cast(EQUALS[name] == value, sa.Boolean)
-    if name in CONTAINS:
-        return like(CONTAINS[name], value)
+        return cast("sa.ColumnElement[bool]", EQUALS[name] == value)
+    if name in MATCHES:
+        return matches(MATCHES[name], value)
     return cast("sa.ColumnElement[bool]", _FILTERS[name](value))
 
 
 def _with_metadata(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
     return sa.and_(
+        sa.true(),
         *(
             sa.exists(
                 sa.select(ShareMetadata.share_id).where(
@@ -147,12 +156,13 @@ def _with_metadata(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
                 )
             )
             for key, value in pairs.items()
-        )
+        ),
     )
 
 
 def _with_specs(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
     return sa.and_(
+        sa.true(),
         *(
             sa.exists(
                 sa.select(ShareTypeExtraSpec.share_type_id).where(
@@ -162,7 +172,7 @@ def _with_specs(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
                 )
             )
             for key, value in pairs.items()
-        )
+        ),
     )
 
 
@@ -179,8 +189,10 @@ _FILTERS: Mapping[str, Any] = {
     "extra_specs": _with_specs,
     "export_location_id": lambda value: _with_export(ExportLocation.id == value),
     "export_location_path": lambda value: _with_export(ExportLocation.path == value),
-    "availability_zone": lambda value: sa.or_(
-        AvailabilityZone.id == value, AvailabilityZone.name == value
+    "availability_zone": lambda value: Share.availability_zone_id.in_(
+        sa.select(AvailabilityZone.id).where(
+            sa.or_(AvailabilityZone.id == value, AvailabilityZone.name == value)
+        )
     ),
     "status_not_in": Share.status.not_in,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 from fileshare import errors
@@ -59,6 +61,24 @@ LIST_DEFERRED = Rule(
 SPECS_INDEX = "share_types_extra_spec:index"
 
 PROTOCOL = choice("NFS", "CIFS", "GLUSTERFS", "HDFS", "CEPHFS", "MAPRFS", "LUSTRE", any_case=True)
+
+
+# A parameter that is there without a value says yes.
+GIVEN = replace(BOOLEAN, read=lambda text: text or "true")
+
+
+def _pattern(text: str) -> str:
+    if len(text) > _LONGEST_PATTERN:
+        raise ValueError(text)
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(text) from error
+    return text
+
+
+_LONGEST_PATTERN = 255
+PATTERN = replace(TEXT, read=_pattern)
 
 
 def _links(row: Shown, request: Request) -> object:
@@ -180,7 +200,7 @@ LIST = Query(
     (
         Field(
             "all_tenants",
-            BOOLEAN,
+            GIVEN,
             policy=LIST_ALL,
             denied="ignore",
             about="Shares of all projects.",
@@ -201,12 +221,12 @@ LIST = Query(
         Field("is_public", BOOLEAN, about="Also shares that other projects show to everybody."),
         Field("export_location_id", TEXT, span=span("2.35")),
         Field("export_location_path", TEXT, span=span("2.35")),
-        Field("name~", TEXT, span=span("2.36")),
-        Field("description~", TEXT, span=span("2.36")),
+        Field("name~", PATTERN, span=span("2.36")),
+        Field("description~", PATTERN, span=span("2.36")),
         Field("description", TEXT, span=span("2.36")),
         Field("display_description", TEXT, to="description"),
-        Field("display_name~", TEXT, to="name~"),
-        Field("display_description~", TEXT, to="description~"),
+        Field("display_name~", PATTERN, to="name~"),
+        Field("display_description~", PATTERN, to="description~"),
         Field("with_count", BOOLEAN, span=span("2.42")),
         Field("is_soft_deleted", BOOLEAN, span=span("2.69")),
         Field("mount_point_name", TEXT),
@@ -232,6 +252,14 @@ _NOT_FILTERS = (
 shares = Resource("shares", "/shares")
 
 
+def _counts(request: Request, *, detail: bool) -> bool:
+    """Whether the number of all shares was asked for; the detailed list has always told it."""
+    text = request.http.GET.get("with_count")
+    if detail and text is not None:
+        return bool(BOOLEAN.parse("with_count", text))
+    return bool(request.query.get("with_count"))
+
+
 def _find(request: Request, *, detail: bool) -> Page:
     query = request.query
     filters = {key: value for key, value in query.items() if key not in _NOT_FILTERS}
@@ -251,9 +279,9 @@ def _find(request: Request, *, detail: bool) -> Page:
             limit=limit,
             offset=(query.get("offset") or 0) if limit is not None else 0,
             marker=query.get("marker"),
-            sort_key=query.get("sort_key") or "created_at",
-            sort_dir=query.get("sort_dir") or "desc",
-            with_count=bool(query.get("with_count")),
+            sort_key=query.get("sort_key", "created_at"),
+            sort_dir=query.get("sort_dir", "desc"),
+            with_count=_counts(request, detail=detail),
         ),
         everybodys=everybodys,
         public=bool(query.get("is_public")),
