@@ -262,9 +262,8 @@ def _remove(session: Session, denied: Collection[RuleOnInstance]) -> None:
     """Forget rules on an instance; a rule goes with the last of its instances, and its locks."""
     if not denied:
         return
+    # The caller holds the share: of two instances that let go the second one sees the first.
     ids = {rule.id for rule in denied}
-    # Held first, so that of two instances that let go at once the second one sees the first.
-    count(session, sa.update(AccessRule).where(AccessRule.id.in_(ids)).values(id=AccessRule.id))
     mapping_ids = [rule.mapping_id for rule in denied]
     count(session, sa.delete(AccessMapping).where(AccessMapping.id.in_(mapping_ids)))
     left = sa.exists(sa.select(AccessMapping.id).where(AccessMapping.access_id == AccessRule.id))

@@ -219,7 +219,9 @@ def change_rules(
     intent that is open already and will see the change.  Raises NotFound, Forbidden for a public
     share of another project, Refused in the recycle bin, and Busy.
     """
-    hold(session, share_id)
+    # The share's row is held before its instances', and shows what all of them will.
+    syncing = sa.update(Share).where(Share.id == share_id, Share.deleted_at.is_(None))
+    count(session, syncing.values(access_rules_status=RulesStatus.SYNCING))
     refused = TRANSITIONAL if allow_error else TRANSITIONAL | {Status.ERROR}
     touched = count(
         session,
@@ -247,7 +249,6 @@ def change_rules(
             reason="its access rules cannot be changed while an instance is "
             + held.instance.status,
         )
-    show_rules_status(session, share_id)
     return held
 
 

@@ -31,6 +31,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _USER = re.compile(r"[\w .\-$@'`;()\[\]{}\\+]{4,255}")
 _CEPHX = re.compile(r"[\x20-\x2d\x2f-\x7e]{1,255}")
 _CERT_MAX = 64
+_LONGEST = 255
 _IPV6 = 6
 
 
@@ -86,6 +87,8 @@ def validate(access_type: str, access_to: str, *, ipv6: bool = True, cephx: bool
         _check_cephx(text)
     else:
         raise errors.InvalidInput(field="access_type", reason=f"{access_type!r} is not supported.")
+    if max(len(text), len(canonical(access_type, text))) > _LONGEST:
+        raise _refuse(f"It may have {_LONGEST} characters.")
     return text
 
 

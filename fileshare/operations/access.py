@@ -159,10 +159,9 @@ def allow(
     if with_locks.reason is not None and not with_locks:
         reason = "It is taken with lock_visibility or lock_deletion only."
         raise errors.InvalidInput(field="lock_reason", reason=reason)
+    if not in_error:
+        _refuse_in_error(unit, share_id)
     held = _change(unit, share_id, allow_error=allow_error)
-    if not in_error and held.share.access_rules_status == RulesStatus.ERROR:
-        reason = "the access rules of the share are in error"
-        raise errors.Busy(resource="Share", id=share_id, reason=reason)
     rule = AccessRule(
         id=new_id(),
         share_id=share_id,
@@ -175,6 +174,13 @@ def allow(
     access.add(unit.session, rule, [instance.id for instance in held.instances])
     _lock(unit, share_id, rule.id, with_locks)
     return _get(unit, rule.id)
+
+
+def _refuse_in_error(unit: Unit, share_id: str) -> None:
+    share = shares.get(unit.session, unit.scope, share_id)
+    if share.access_rules_status == RulesStatus.ERROR:
+        reason = "the access rules of the share are in error"
+        raise errors.Busy(resource="Share", id=share_id, reason=reason)
 
 
 def _lock(unit: Unit, share_id: str, access_id: str, wanted: Locks) -> None:

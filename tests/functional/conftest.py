@@ -16,3 +16,22 @@ def program(tmp_path):
 @pytest.fixture
 def api(program):
     return program
+
+
+@pytest.fixture
+def share(api):
+    """A share that is available."""
+    return api.new_share()
+
+
+@pytest.fixture
+def cephfs(tmp_path):
+    """The whole program for shares that make keys for their clients."""
+    protocols = {"enabled_share_protocols": "NFS,CEPHFS"}
+    made = inprocess.Program(f"sqlite:///{tmp_path}/db.sqlite", tmp_path, **protocols)
+    for name in made.drivers:
+        made.conf.set_override("dummy_storage_protocols", ["NFS", "CEPHFS"], group=name)
+    made.report()
+    made.share_type()
+    yield made
+    made.sessions.dispose()
