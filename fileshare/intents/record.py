@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fileshare import errors
-from fileshare.db import access, intents, messages, quotas, transitions
+from fileshare.db import access, intents, messages, quotas, shares, transitions
 from fileshare.db.session import Session
 from fileshare.db.transitions import Settlement
 from fileshare.domain.lifecycle import ACCESS, SHARE, Verb
-from fileshare.domain.statuses import IntentState
+from fileshare.domain.statuses import IntentState, Status
+from fileshare.intents import holding
 from fileshare.intents.job import Job
 from fileshare.intents.outcomes import Again, Done, Failed, HandOn, Outcome, Park
 
@@ -86,6 +87,11 @@ def _failed(session: Session, job: Job[Any], outcome: Failed) -> None:
     if verb is SHARE["create"]:
         # A share that was never made takes no quota; deleting it gives nothing back.
         settlement = Settlement(share={"is_charged": False})
+    if status == Status.DELETED:
+        # By force: the share is gone although the work was given up.
+        share = transitions.read(session, job.resource_id).share
+        shares.drop_children(session, share.id)
+        quotas.refund(session, holding.whole_charge(share) if share.is_charged else None)
     transitions.settle(session, job.intent, status, settlement)
     for write in outcome.writes:
         write(session)
