@@ -7,6 +7,7 @@ import socket
 import sys
 import uuid
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from oslo_config import cfg
 from oslo_log import log as logging
@@ -17,7 +18,7 @@ from fileshare.db import session
 from fileshare.domain.quotas import RESOURCES
 from fileshare.intents.runtime import Runtime
 from fileshare.rpc import transport
-from fileshare.rpc.doorbell import MessagingDoorbell
+from fileshare.rpc.doorbell import LocalDoorbell, MessagingDoorbell
 
 LOG = logging.getLogger(__name__)
 
@@ -68,11 +69,12 @@ def process_name() -> str:
 
 def make_runtime(conf: cfg.ConfigOpts) -> Runtime:
     """The runtime of this process; make it after forking."""
-    messaging = transport.make(conf)
+    messaging: Any = LocalDoorbell() if transport.is_local(conf) else transport.make(conf)
+    local = isinstance(messaging, LocalDoorbell)
     return Runtime(
         conf=conf,
         sessions=session.connect(conf),
-        doorbell=MessagingDoorbell(messaging),
+        doorbell=messaging if local else MessagingDoorbell(messaging),
         locks=Coordination(conf),
         quota_defaults={resource.name: conf.quota[resource.name] for resource in RESOURCES},
         transport=messaging,

@@ -28,6 +28,10 @@ _BACKLOG = 10_000  # rings that may wait; more are left to polling
 _COOL_OFF = 5.0  # seconds for which nothing is sent after a failure
 
 
+Answer = Callable[[Sequence[str]], None]
+"""What is done with the ids of a ring."""
+
+
 class Doorbell(Protocol):
     """Announces work at a destination."""
 
@@ -101,22 +105,63 @@ class MessagingDoorbell:
             )
 
 
+class LocalDoorbell:
+    """Rings within the process: the stand-alone has no broker, and needs none.
+
+    oslo.messaging's in-memory transport looks for messages in a loop, which took half a
+    processor of an idle stand-alone; here nothing runs until somebody rings.
+    """
+
+    def __init__(self) -> None:
+        self._answers: dict[str, Answer] = {}
+
+    def ring(self, destination: str, intent_id: str) -> None:
+        answer = self._answers.get(destination)
+        if answer is not None:
+            answer([intent_id])
+
+    def stop(self) -> None:
+        self._answers.clear()
+
+    def listener(self, destination: str, answer: Answer) -> LocalListener:
+        return LocalListener(self._answers, destination, answer)
+
+
+class LocalListener:
+    """What an RPC server is for messages, for rings within the process."""
+
+    def __init__(self, answers: dict[str, Answer], destination: str, answer: Answer) -> None:
+        self._answers, self._destination, self._answer = answers, destination, answer
+
+    def start(self) -> None:
+        self._answers[self._destination] = self._answer
+
+    def stop(self) -> None:
+        self._answers.pop(self._destination, None)
+
+    def wait(self) -> None:
+        """Nothing runs in the background."""
+
+
 class DoorbellEndpoint:
     """Takes rings and hands the ids to the daemon's consumer."""
 
     target = oslo_messaging.Target(version=VERSION)
 
-    def __init__(self, answer: Callable[[Sequence[str]], None]) -> None:
+    def __init__(self, answer: Answer) -> None:
         self._answer = answer
 
     def ring(self, ctx: Any, intent_ids: Sequence[str]) -> None:  # noqa: ARG002  (the RPC's form)
         self._answer(intent_ids)
 
 
-def listen(
-    transport: Any, destination: str, server: str, answer: Callable[[Sequence[str]], None]
-) -> Any:
-    """An RPC server, not started yet, that gives rings at *destination* to *answer*."""
+def listen(transport: Any, destination: str, server: str, answer: Answer) -> Any:
+    """An RPC server, not started yet, that gives rings at *destination* to *answer*.
+
+    *transport* is oslo.messaging's, or a :class:`LocalDoorbell`.
+    """
+    if isinstance(transport, LocalDoorbell):
+        return transport.listener(destination, answer)
     target = oslo_messaging.Target(exchange=EXCHANGE, topic=topic(destination), server=server)
     return oslo_messaging.get_rpc_server(
         transport, target, [DoorbellEndpoint(answer)], serializer=ContextSerializer()

@@ -11,6 +11,9 @@ from oslo_messaging import opts as messaging_options
 
 from fileshare.context import Context
 
+LOCAL = "local://"
+"""The URL that means: no broker."""
+
 
 class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
     """Carries a :class:`~fileshare.context.Context` with each message."""
@@ -27,9 +30,14 @@ def register(conf: cfg.ConfigOpts) -> None:
     for group, opts in messaging_options.list_opts():
         if group is None:
             conf.register_opts(opts)
-    # Messages stay within the process until a broker is named; between processes, work is then
+    # Rings stay within the process until a broker is named; between processes, work is then
     # found by polling.
-    conf.set_default("transport_url", "kombu+memory://localhost/")
+    conf.set_default("transport_url", LOCAL)
+
+
+def is_local(conf: cfg.ConfigOpts) -> bool:
+    """Whether no broker is named."""
+    return str(conf.transport_url).startswith(LOCAL)
 
 
 def make(conf: cfg.ConfigOpts) -> Any:
