@@ -14,7 +14,7 @@ from oslo_log import log as logging
 
 from fileshare import errors
 from fileshare.db.models import Intent, QuotaLimit, QuotaUsage, Share
-from fileshare.db.session import Session, count, swap
+from fileshare.db.session import Session, StartOver, count, swap
 from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.quotas import PROJECT, UNLIMITED, Charge, share_amounts
 from fileshare.domain.statuses import IntentState
@@ -102,8 +102,9 @@ def charge(session: Session, wanted: Charge, defaults: Mapping[str, int]) -> Acc
     transaction must not be committed after OverQuota.
     """
     rows = list(wanted.rows())
-    if rows and _book(session, wanted.project_id, rows) != len(rows):
-        _book_first(session, wanted, rows)
+    found = _book(session, wanted.project_id, rows) if rows else 0
+    if found != len(rows):
+        _book_first(session, wanted, rows, found)
     books = account(session, wanted.project_id, wanted.scopes(), defaults)
     for scope, name, amount in rows:
         limit, used = books.limit(scope, name), books.used[scope, name]
@@ -160,9 +161,12 @@ def _booking(keys: tuple[tuple[int, str], ...]) -> sa.Update:
     )
 
 
-def _book_first(session: Session, wanted: Charge, rows: Sequence[Row]) -> None:
-    """Book those of *rows* that nothing was ever booked to."""
+def _book_first(session: Session, wanted: Charge, rows: Sequence[Row], found: int) -> None:
+    """Book those of *rows* that were not there yet; *found* of them were, and are booked."""
     there = _open_rows(session, wanted.project_id, rows)
+    if len(there) != found:
+        # Another transaction made some in between: which ones are booked cannot be told.
+        raise StartOver("the usage rows of a project came into being")
     missing = [row for row in rows if row[:2] not in there]
     if _book(session, wanted.project_id, missing) != len(missing):
         # Rows go away with their share type only.

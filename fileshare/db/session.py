@@ -18,9 +18,14 @@ from fileshare.db.clock import NOW
 Session = orm.Session
 Result = TypeVar("Result")
 
+
+class StartOver(Exception):
+    """A transaction that another one has crossed: run it again from its beginning."""
+
+
 # What a server says when it took another transaction's side, or lost the connection before
 # anything was committed.  Galera's certification failure arrives as a deadlock.
-TRANSIENT = (db_exception.DBDeadlock, db_exception.DBConnectionError)
+TRANSIENT = (db_exception.DBDeadlock, db_exception.DBConnectionError, StartOver)
 ATTEMPTS = 8
 
 
