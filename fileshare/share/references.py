@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fileshare.db import placements
+from fileshare.db import access, placements
+from fileshare.db.access import RuleOnInstance
 from fileshare.db.models import Share, ShareInstance
 from fileshare.db.placements import Placed
 from fileshare.db.session import Session
+from fileshare.domain import access as domain_access
 from fileshare.domain.hosts import pool_of
-from fileshare.drivers.model import Export, ShareRef
+from fileshare.drivers.model import AccessRule, Export, ShareRef
 from fileshare.intents.job import Job
 
 
@@ -72,3 +74,20 @@ def columns(export: Export) -> dict[str, object]:
         "preferred": export.preferred,
         "extra": dict(export.metadata),
     }
+
+
+def access_rule(rule: RuleOnInstance, instance: ShareInstance) -> AccessRule:
+    """A rule as the driver of *instance* is told of it."""
+    read_only = instance.cast_rules_to_readonly
+    level = domain_access.READ_ONLY if read_only else rule.access_level
+    to = domain_access.for_driver(rule.access_type, rule.access_to)
+    return AccessRule(rule.id, rule.access_type, to, level, rule.access_key)
+
+
+def wanted(session: Session, instance: ShareInstance) -> tuple[AccessRule, ...]:
+    """All rules that the back end must enforce; those that were denied are not among them.
+
+    Rules that wait for their turn are: another worker may have applied them just now.
+    """
+    rules = access.on_instance(session, instance.id)
+    return tuple(access_rule(rule, instance) for rule in rules if not rule.is_denied)

@@ -12,7 +12,6 @@ from fileshare.db import access
 from fileshare.db.access import RuleOnInstance
 from fileshare.db.session import Session
 from fileshare.db.transitions import Settlement
-from fileshare.domain import access as domain_access
 from fileshare.domain.statuses import RuleState
 from fileshare.drivers.model import AccessChange, AccessResult, AccessRule
 from fileshare.intents.consumer import Handlers
@@ -50,16 +49,13 @@ def _read(session: Session, instance_id: str) -> tuple[Subject, Plan]:
     return subject, Plan([rule for rule in rules if not rule.is_denied], deny)
 
 
-def _rule(rule: RuleOnInstance, subject: Subject) -> AccessRule:
-    read_only = subject.instance.cast_rules_to_readonly
-    level = domain_access.READ_ONLY if read_only else rule.access_level
-    to = domain_access.for_driver(rule.access_type, rule.access_to)
-    return AccessRule(rule.id, rule.access_type, to, level, rule.access_key)
-
-
 def _change(subject: Subject, plan: Plan) -> AccessChange:
     def those(rules: Sequence[RuleOnInstance], *states: str) -> tuple[AccessRule, ...]:
-        return tuple(_rule(rule, subject) for rule in rules if not states or rule.state in states)
+        return tuple(
+            references.access_rule(rule, subject.instance)
+            for rule in rules
+            if not states or rule.state in states
+        )
 
     return AccessChange(
         rules=those(plan.keep),
