@@ -82,9 +82,13 @@ class RuleResult:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AccessResult:
-    """Results by rule id; a rule that is not named was applied."""
+    """Results by rule id; a rule that is not named was applied.
+
+    *changed* says whether the back end enforced something else before; None: it cannot tell.
+    """
 
     rules: Mapping[str, RuleResult] = dataclasses.field(default_factory=dict)
+    changed: bool | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

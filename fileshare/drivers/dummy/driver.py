@@ -9,6 +9,7 @@ to fail or to kill its process.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -130,9 +131,10 @@ class DummyDriver(
         with self._call("apply_access", share):
             record = self._share(share.id)
             result = self._judge(share, change.rules)
-            record["rules"] = _accepted(change.rules, result)
-            self.state.write(SHARES, share.id, record)
-            return result
+            rules = _accepted(change.rules, result)
+            changed = record["rules"] != rules
+            self.state.write(SHARES, share.id, {**record, "rules": rules})
+            return dataclasses.replace(result, changed=changed)
 
     def instances(self) -> dict[str, int]:
         """What the records say."""
