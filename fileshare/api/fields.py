@@ -134,7 +134,7 @@ class Body:
     *unknown* keys are ignored, rejected or kept (handed on as they are).  *missing_status* is the
     answer to a missing wrapper, *required_status* to a missing field.  *nullable* takes null for
     the object, *value* is the field that stands in place of an object (``{"restore": "id"}``),
-    *anything* takes whatever is there.
+    *anything* takes whatever is there.  *bare*: clients send the object without the key, too.
     """
 
     key: str | None
@@ -146,6 +146,7 @@ class Body:
     nullable: bool = False
     value: Field | None = None
     anything: bool = False
+    bare: bool = False
 
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - tables live as long as the program
     def schema(self, version: Version) -> Json:
@@ -189,11 +190,12 @@ class Body:
         if self.key is None:
             return self.schema(version)
         key = action if self.key == ACTION and action else self.key
-        return {
+        wrapped: Json = {
             "type": "object",
             "properties": {key: self.schema(version)},
             "required": [key],
         }
+        return {"anyOf": [wrapped, self.schema(version)]} if self.bare else wrapped
 
     def read(
         self, payload: object, version: Version, asker: Asker, action: str | None = None
@@ -226,10 +228,15 @@ class Body:
                 value = payload.get(key)
                 if isinstance(value, dict):
                     return value
+        if self.bare:
+            return payload
+        raise self._missing()
+
+    def _missing(self) -> errors.FileshareError:
         reason = f"it must hold an object under the key {self.key!r}"
         if self.missing_status == _UNPROCESSABLE:
-            raise errors.UnprocessableBody(reason=reason)
-        raise errors.MalformedBody(reason=reason)
+            return errors.UnprocessableBody(reason=reason)
+        return errors.MalformedBody(reason=reason)
 
     def _arguments(
         self, value: Mapping[str, Any], version: Version, asker: Asker
