@@ -69,19 +69,46 @@ def update(session: Session, export_id: str, values: Mapping[str, Any]) -> None:
     )
 
 
-def replace(session: Session, instance_id: str, exports: Sequence[Mapping[str, Any]]) -> None:
-    """Make the export locations of an instance equal to *exports*; a path keeps its id."""
+def replace(
+    session: Session,
+    instance_id: str,
+    exports: Sequence[Mapping[str, Any]],
+    *,
+    flags: bool = True,
+) -> bool:
+    """Make the export locations of an instance equal to *exports*; whether they were different.
+
+    A path keeps its id and its metadata; with *flags*, also which paths are preferred and for
+    administrators is made equal.
+    """
     rows = session.execute(
-        sa.select(ExportLocation.path, ExportLocation.id).where(
-            ExportLocation.share_instance_id == instance_id
-        )
+        sa.select(
+            ExportLocation.id,
+            ExportLocation.path,
+            ExportLocation.preferred,
+            ExportLocation.is_admin_only,
+        ).where(ExportLocation.share_instance_id == instance_id)
     )
-    known = {row.path: row.id for row in rows}
-    wanted = {export["path"] for export in exports}
-    gone = [id for path, id in known.items() if path not in wanted]
+    known = {row.path: row for row in rows}
+    wanted = {export["path"]: place for place, export in enumerate(exports)}
+    gone = [row.id for path, row in known.items() if path not in wanted]
     if gone:
         count(session, sa.delete(ExportLocation).where(ExportLocation.id.in_(gone)))
-    add(session, instance_id, [export for export in exports if export["path"] not in known])
+    changed = bool(gone)
+    for path, place in wanted.items():
+        export = exports[place]
+        row = known.get(path)
+        if row is None:
+            add(session, instance_id, [{"position": place, **export}])
+            changed = True
+        elif flags and any(getattr(row, name) != export[name] for name in _FLAGS):
+            kept = {name: export[name] for name in _FLAGS}
+            update(session, row.id, {**kept, "position": place})
+            changed = True
+    return changed
+
+
+_FLAGS = ("preferred", "is_admin_only")
 
 
 def add(session: Session, instance_id: str, exports: Sequence[Mapping[str, Any]]) -> None:

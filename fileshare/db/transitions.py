@@ -15,14 +15,14 @@ import sqlalchemy as sa
 from oslo_db import exception as db_exception
 
 from fileshare import errors
-from fileshare.db import locks
+from fileshare.db import chores, locks
 from fileshare.db.clock import now
 from fileshare.db.intents import LostClaim
 from fileshare.db.models import Intent, Share, ShareInstance
 from fileshare.db.query import ALL, Scope
 from fileshare.db.session import Session, assignments, count, parameters, swap, written
 from fileshare.domain import aggregate
-from fileshare.domain.lifecycle import ACCESS, SHARE, Verb
+from fileshare.domain.lifecycle import ACCESS, BACKEND, RECONCILIATION, SHARE, Verb
 from fileshare.domain.statuses import TRANSITIONAL, RulesStatus, Status
 
 FROM_THE_BIN = (SHARE["delete"], SHARE["force_delete"])
@@ -153,6 +153,11 @@ def settle(session: Session, intent: Intent, status: str, settlement: Settlement
     """
     if intent.resource_type == ACCESS.resource:
         return _settle_access(session, intent, status, settlement)
+    if intent.resource_type == BACKEND.resource:
+        chores.end_ensuring(session, intent)
+        return True
+    if intent.resource_type == RECONCILIATION.resource:
+        return True
     gone = {"deleted_at": now()} if status == Status.DELETED else {}
     share = {"status": status, "intent_id": None, "updated_at": now(), **settlement.share, **gone}
     _write_share(session, intent, share)

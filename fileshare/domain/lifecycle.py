@@ -11,7 +11,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fileshare.domain.statuses import SHARE_STATUSES, RulesStatus, Status
+from fileshare.domain.statuses import SHARE_STATUSES, IntentState, RulesStatus, Status
 
 
 class Recovery(enum.Enum):
@@ -115,6 +115,27 @@ SHARE = Lifecycle(
         Status.DELETED,
         takes_over=True,
     ),
+    # Not a user's: the back end brings back what it may have lost (see BACKEND).
+    Verb(
+        "share",
+        "ensure",
+        frozenset({Status.AVAILABLE, Status.ENSURING}),
+        Status.ENSURING,
+        Status.AVAILABLE,
+        Status.ERROR,
+    ),
+)
+
+_CLOSED = frozenset({IntentState.DONE, IntentState.FAILED})
+
+BACKEND = Lifecycle(
+    "backend",
+    # The chores of a whole back end have no status besides that of their intent.
+    Verb("backend", "ensure", _CLOSED, IntentState.OPEN, IntentState.DONE, IntentState.FAILED),
+)
+RECONCILIATION = Lifecycle(
+    "reconciliation",
+    Verb("reconciliation", "run", _CLOSED, IntentState.OPEN, IntentState.DONE, IntentState.FAILED),
 )
 
 ACCESS = Lifecycle(
@@ -130,7 +151,9 @@ ACCESS = Lifecycle(
     ),
 )
 
-LIFECYCLES: dict[str, Lifecycle] = {table.resource: table for table in (SHARE, ACCESS)}
+LIFECYCLES: dict[str, Lifecycle] = {
+    table.resource: table for table in (SHARE, ACCESS, BACKEND, RECONCILIATION)
+}
 
 
 def verb_of(event: str) -> Verb:

@@ -102,6 +102,7 @@ _EVENT_ACTIONS: Final = {
     "share.shrink": "SHRINK",
     "share.delete": "DELETE",
     "share.force_delete": "DELETE",
+    "share.ensure": "UPDATE",
     "access.sync": "UPDATE_ACCESS_RULES",
 }
 

@@ -70,6 +70,36 @@ TRANSITIONAL: Final = frozenset(
 )
 """Statuses in which a share takes no change of its access rules."""
 
+SERVED: Final = frozenset(
+    {
+        Status.AVAILABLE,
+        Status.INACTIVE,
+        Status.ENSURING,
+        Status.EXTENDING_ERROR,
+        Status.SHRINKING_ERROR,
+        Status.SHRINKING_DATA_LOSS,
+        Status.REVERTING_ERROR,
+        Status.BACKUP_RESTORING_ERROR,
+        Status.AWAITING_TRANSFER,
+    }
+)
+"""Statuses of an instance that its back end must hold and export, while no verb works on it."""
+
+BUSY: Final = frozenset(
+    {
+        Status.EXTENDING,
+        Status.SHRINKING,
+        Status.MIGRATING,
+        Status.REPLICATION_CHANGE,
+        Status.RESTORING,
+        Status.REVERTING,
+        Status.BACKUP_CREATING,
+        Status.BACKUP_RESTORING,
+        Status.SERVER_MIGRATING,
+    }
+)
+"""Statuses of an instance that is there already, and that a verb works on."""
+
 RESETTABLE: Final = (
     Status.CREATING,
     Status.AVAILABLE,

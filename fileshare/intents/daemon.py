@@ -26,12 +26,14 @@ class Periodic:
     """Something that is done every *seconds*: a reconciler, safe to run anywhere, at any time.
 
     *shared* tasks have one owner at a time among all daemons that have them: the name of a lock.
+    The first time is at once, or *later*: after the interval.
     """
 
     name: str
     seconds: float
     action: Callable[[], Any]
     shared: str | None = None
+    later: bool = False
 
 
 def of_node(conf: cfg.ConfigOpts, binary: str, process: str) -> Identity:
@@ -152,7 +154,8 @@ class Daemon:
         from oslo_service import loopingcall  # noqa: PLC0415
 
         loop = loopingcall.FixedIntervalLoopingCall(self._once, task)
-        loop.start(interval=task.seconds, stop_on_exception=False)
+        delay = task.seconds if task.later else None
+        loop.start(interval=task.seconds, initial_delay=delay, stop_on_exception=False)
         self._loops.append(loop)
 
     def _once(self, task: Periodic) -> None:

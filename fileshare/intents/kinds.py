@@ -112,6 +112,30 @@ class SyncAccess(Work):
     kind, event = "access.sync", "access.sync"
 
 
+@dataclass(frozen=True, slots=True)
+class EnsureShares(Work):
+    """Bring back what a restart of a back end may have lost, share by share.
+
+    *fingerprint* is that of the back end's info for which this is done; empty: as it is when the
+    work begins.  *after* is the last instance that was looked at.  *busy* are instances that a
+    verb worked on then, and *rounds* says how often these were looked at again.
+    """
+
+    kind, event = "backend.ensure", "backend.ensure"
+    fingerprint: str = ""
+    after: str = ""
+    busy: list[str] = dataclasses.field(default_factory=list)
+    rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reconcile(Work):
+    """Compare a back end with the database; *repair* what is different."""
+
+    kind, event = "backend.reconcile", "reconciliation.run"
+    repair: bool = False
+
+
 def _children(cls: type[Work]) -> list[type[Work]]:
     return [kind for child in cls.__subclasses__() for kind in (child, *_children(child))]
 

@@ -40,8 +40,8 @@ class Unit:
         *,
         intent_id: str,
         resource_id: str,
-        share_id: str,
-        project_id: str,
+        share_id: str | None,
+        project_id: str | None,
         charge: Charge | None = None,
     ) -> Intent:
         """Write the intent whose id is on the resource already; it is rung after the commit."""

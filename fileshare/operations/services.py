@@ -7,6 +7,7 @@ from typing import Any
 
 from fileshare.db import services
 from fileshare.db.models import Service
+from fileshare.intents import backends
 from fileshare.intents.unit import Unit, operation
 
 
@@ -25,3 +26,13 @@ def set_enabled(
     What a disabled back end holds stays served; nothing new is placed there.
     """
     return services.set_status(unit.session, binary, host, enabled=enabled, reason=reason)
+
+
+@operation
+def ensure_shares(unit: Unit, host: str) -> None:
+    """Let the daemons of a back end ensure all its shares, from the first one on.
+
+    Raises NotFound, and Conflict where no daemon serves the back end.
+    """
+    service = backends.find_up(unit, host)
+    backends.promise_ensuring(unit, service.id, host)

@@ -16,7 +16,10 @@ from fileshare.intents.consumer import Consumer
 from fileshare.intents.daemon import Daemon, Periodic
 from fileshare.intents.job import Backend
 from fileshare.intents.runtime import Runtime
+from fileshare.share.care import Care
+from fileshare.share.ensure import Watch
 from fileshare.share.handlers import HANDLERS
+from fileshare.share.reconciler import Reconciler, lock_of
 from fileshare.share.retries import retry_access
 
 LOG = logging.getLogger(__name__)
@@ -52,6 +55,10 @@ class ShareDaemon:
         conf = runtime.conf[section]
         self.zone = conf.backend_availability_zone or runtime.conf.storage_availability_zone
         self.host = f"{conf.backend_host or runtime.conf.host}@{section}"
+        self.reconciler = Reconciler(runtime, self.host, self.driver)
+        self.reason: str | None = "The driver has not been set up yet."
+        self._watch = Watch(runtime, self.host, self.driver)
+        self._started = threading.Event()
         self._works = threading.Event()
         self._stop = threading.Event()
         self._starter: threading.Thread | None = None
@@ -70,16 +77,29 @@ class ShareDaemon:
             process,
             Backend(self.host, self.driver),
         )
-        periodics = [
-            Periodic("report pools", runtime.conf.periodic_interval, self.report),
+        self.daemon = Daemon(runtime, identity, consumer, self._periodics(), self._works.is_set)
+
+    def _periodics(self) -> list[Periodic]:
+        conf, host = self.runtime.conf, self.host
+        return [
+            Periodic("report pools", conf.periodic_interval, self.report),
+            Periodic("check", conf.periodic_interval, self.check, later=True),
+            # At once, too: what changed while no daemon ran is noticed at the start.
+            Periodic("watch", conf.periodic_interval, self._watch.look, f"watch-{host}"),
+            Periodic(
+                "reconcile",
+                conf.reconcile_interval,
+                self.reconciler.look,
+                lock_of(host),
+                later=True,
+            ),
             Periodic(
                 "retry access rules",
-                runtime.conf.access_retry_interval,
-                lambda: retry_access(runtime, self.host),
-                f"retry-access-{self.host}",
+                conf.access_retry_interval,
+                lambda: retry_access(self.runtime, host),
+                f"retry-access-{host}",
             ),
         ]
-        self.daemon = Daemon(runtime, identity, consumer, periodics, self._works.is_set)
 
     def start(self) -> None:
         """Set the driver up in the background, for as long as it takes, and then serve."""
@@ -93,11 +113,28 @@ class ShareDaemon:
             return
         self._works.set()
         self.daemon.start()
+        self._started.set()
         LOG.info("Back end %s is served", self.host)
 
     def _tell(self, reason: str | None) -> None:
-        if reason is not None:
+        if reason is not None and reason != self.reason:
             LOG.error("Back end %s is not served: %s", self.host, reason)
+        self.reason = reason
+
+    def check(self) -> None:
+        """Ask the driver whether the back end works; while it does not, the service is down.
+
+        ``reason`` says why.  No new share is placed there then; work on those that it holds
+        waits or fails by itself.
+        """
+        reason = Care(self.runtime, self.host, self.driver).works()
+        if reason is None and not self._works.is_set():
+            LOG.info("Back end %s works again", self.host)
+        self._tell(reason)
+        if reason is None:
+            self._works.set()
+        else:
+            self._works.clear()
 
     def report(self) -> None:
         """Tell the schedulers what the pools have."""
@@ -114,7 +151,7 @@ class ShareDaemon:
         self._stop.set()
         if self._starter is not None:
             self._starter.join()
-        if self._works.is_set():
+        if self._started.is_set():
             self.daemon.stop()
         self.driver.close()
 

@@ -26,6 +26,12 @@ from fileshare.operations import services as operations
 
 INDEX = Rule("service:index", ADMIN, "List the services.")
 UPDATE = Rule("service:update", ADMIN, "Enable or disable a service.")
+ENSURE = Rule(
+    "service:ensure_shares",
+    ADMIN,
+    "Let a back end bring back the exports and access rules of its shares.",
+    old_since="2024.2/Dalmatian",
+)
 
 STATUS = choice(ServiceStatus.ENABLED, ServiceStatus.DISABLED)
 _LONGEST_REASON = 255
@@ -99,6 +105,8 @@ CHANGE = Body(
     ),
 )
 
+WHERE = Body("ensure_shares", (Field("host", TEXT, required=True),), unknown="reject", bare=True)
+
 services = Resource("services", "/services", legacy="/os-services")
 
 
@@ -147,3 +155,12 @@ def update(
         enabled=id == "enable",
         reason=disabled_reason if id == "disable" else None,
     )
+
+
+@services.post("/ensure-shares", since="2.86", policy=ENSURE, body=WHERE, status=202)
+def ensure_shares(request: Request, host: str) -> None:
+    """Bring back what a back end may have lost of its shares: exports, access rules.
+
+    The back end serves meanwhile.  Its service shows ``ensuring`` until all shares are done.
+    """
+    operations.ensure_shares(request.runtime, request.ctx, host)

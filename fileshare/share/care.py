@@ -1,0 +1,187 @@
+"""Looking after one instance: bringing back what its back end lost, alone on it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, ParamSpec, TypeVar
+
+from oslo_log import log as logging
+
+from fileshare import errors
+from fileshare.context import service_context
+from fileshare.db import chores, exports, messages, transitions
+from fileshare.db.chores import Candidate
+from fileshare.db.models import Intent, new_id
+from fileshare.db.session import Session
+from fileshare.domain.lifecycle import SHARE
+from fileshare.drivers import loader
+from fileshare.drivers.base import Driver
+from fileshare.drivers.model import AccessChange, AccessRule, Export
+from fileshare.intents import destinations
+from fileshare.intents.kinds import SyncAccess
+from fileshare.intents.runtime import Runtime
+from fileshare.intents.unit import Unit
+from fileshare.share import references
+from fileshare.share.findings import EXPORTS, RULES
+from fileshare.share.references import Subject
+
+LOG = logging.getLogger(__name__)
+
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+
+def _always() -> None:
+    """Where nothing can be taken over by somebody else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Care:
+    """A back end and its driver, for calls about one instance at a time.
+
+    *holder* is the intent on whose behalf shares are held; *alive* raises where it was taken
+    over meanwhile.
+    """
+
+    runtime: Runtime
+    host: str
+    driver: Driver
+    holder: str | None = None
+    alive: Callable[[], None] = field(default=_always)
+
+    @contextlib.contextmanager
+    def alone(self, instance_id: str) -> Iterator[Candidate | None]:
+        """No other process makes a call about the instance meanwhile.
+
+        Yields it as it is now, or None where it is gone, somewhere else, or a verb works on it.
+        """
+        with self.runtime.locks.lock(f"instance-{instance_id}"):
+            self.alive()
+            found = self.runtime.sessions.run(lambda session: chores.those(session, [instance_id]))
+            here = found and destinations.share(found[0].host) == destinations.share(self.host)
+            yield found[0] if here and found[0].is_free(self.holder) else None
+
+    def call(
+        self, method: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs
+    ) -> Result:
+        """What the driver's *method* returns; whatever it raises is a DriverError."""
+        try:
+            return method(*args, **kwargs)
+        except errors.FileshareError:
+            raise
+        except Exception as error:
+            raise errors.DriverError(operator_text=loader.describe(error)) from error
+
+    def works(self) -> str | None:
+        """Why the back end as a whole does not work; None where it does."""
+        try:
+            self.driver.check()
+        except Exception as error:  # noqa: BLE001  (whatever a driver raises)
+            return loader.describe(error)
+        return None
+
+
+class Restored(NamedTuple):
+    """What was brought back (words of :mod:`findings`), and whether rules must be looked at.
+
+    *lost* is why the back end cannot serve the share at all.
+    """
+
+    what: tuple[str, ...] = ()
+    rules_failed: bool = False
+    lost: errors.DriverError | None = None
+
+
+def restore(care: Care, instance_id: str, *, flags: bool) -> Restored | None:
+    """Bring back exports and rules of an instance; None where it was none of our business.
+
+    With *flags* also which export locations are preferred becomes what the back end says.
+    Raises DriverError where the back end as a whole does not work.
+    """
+    with care.alone(instance_id) as candidate:
+        if candidate is None:
+            return None
+        subject, rules = care.runtime.sessions.run(lambda session: _read(session, instance_id))
+        try:
+            found = care.call(care.driver.ensure, subject.ref)
+        except errors.DriverError as error:
+            return Restored(lost=_judged(care, error))
+        changed = _keep(care, instance_id, found, flags=flags)
+        what = (EXPORTS,) if changed else ()
+        return _apply(care, subject, rules, what)
+
+
+def _read(session: Session, instance_id: str) -> tuple[Subject, tuple[AccessRule, ...]]:
+    subject = references.of_instance(session, instance_id)
+    return subject, references.wanted(session, subject.instance)
+
+
+def _judged(care: Care, error: errors.DriverError) -> errors.DriverError:
+    """The error of one share; raises it where it is the back end's that will pass."""
+    if error.transient:
+        raise error
+    reason = care.works()
+    if reason is not None:
+        raise errors.BackendBusy(operator_text=reason) from error
+    return error
+
+
+def _keep(care: Care, instance_id: str, found: list[Export], *, flags: bool) -> bool:
+    rows = [references.columns(export) for export in found]
+    return care.runtime.sessions.run(
+        lambda session: exports.replace(session, instance_id, rows, flags=flags)
+    )
+
+
+def _apply(
+    care: Care, subject: Subject, rules: tuple[AccessRule, ...], what: tuple[str, ...]
+) -> Restored:
+    """Make the back end enforce the whole set: who stays in it is never cut off."""
+    try:
+        result = care.call(care.driver.apply_access, subject.ref, AccessChange(rules))
+    except errors.DriverError as error:
+        LOG.warning("Access rules of instance %s: %s", subject.ref.id, error.operator_text)
+        return Restored(what, rules_failed=True)
+    refused = any(found.error for found in result.rules.values())
+    return Restored((*what, RULES) if result.changed else what, rules_failed=refused)
+
+
+def queue_rules(runtime: Runtime, candidate: Candidate) -> None:
+    """Let the rules of an instance be applied by the work that knows how to fail."""
+
+    def write(session: Session) -> Intent | None:
+        intent_id = new_id()
+        transitions.hold(session, candidate.share_id)
+        if not chores.requeue_rules(session, candidate.id, intent_id):
+            return None
+        transitions.show_rules_status(session, candidate.share_id)
+        return Unit(runtime, service_context(), session).promise(
+            SyncAccess(),
+            destinations.share(candidate.host),
+            intent_id=intent_id,
+            resource_id=candidate.id,
+            share_id=candidate.share_id,
+            project_id=candidate.project_id,
+        )
+
+    intent = runtime.sessions.run(write)
+    if intent is not None:
+        runtime.ring(intent)
+
+
+def tell_lost(
+    runtime: Runtime, session: Session, candidate: Candidate, error: errors.DriverError
+) -> None:
+    """Tell the users of a share that its back end lost it."""
+    messages.write(
+        session,
+        event=SHARE["ensure"].event,
+        error=error,
+        project_id=candidate.project_id,
+        resource_id=candidate.share_id,
+        request_id=None,
+        ttl=runtime.conf.message_ttl,
+        reason=str(error),
+    )
