@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from fileshare.db.clock import now
+from fileshare.db.clock import NOW, now
 from fileshare.db.models import ExportLocation, ShareInstance, new_id
 from fileshare.db.session import Session, count
 
@@ -112,12 +112,19 @@ _FLAGS = ("preferred", "is_admin_only")
 
 
 def add(session: Session, instance_id: str, exports: Sequence[Mapping[str, Any]]) -> None:
-    """New export locations of an instance."""
+    """New export locations of an instance.
+
+    They count as updated when they are made: clients parse the moment without asking whether
+    there is one.
+    """
     if exports:
-        session.execute(
-            sa.insert(ExportLocation),
+        session.connection().execute(
+            _NEW,
             [
                 {"id": new_id(), "share_instance_id": instance_id, "position": place, **export}
                 for place, export in enumerate(exports)
             ],
         )
+
+
+_NEW = sa.insert(ExportLocation).values(updated_at=NOW)

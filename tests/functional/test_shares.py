@@ -118,3 +118,11 @@ def test_a_ring_may_be_lost_or_doubled(api, point):
         api.drain()
     assert api.show(id)["status"] == "available"
     api.check()
+
+
+def test_an_export_location_says_when_it_was_updated(api):
+    id = api.new_share()
+    first = api.get(f"/shares/{id}/export_locations")["export_locations"][0]
+    location = api.get(f"/shares/{id}/export_locations/{first['id']}")["export_location"]
+    assert location["updated_at"] is not None
+    assert location["created_at"] is not None
