@@ -182,3 +182,17 @@ def test_a_lock_against_a_denial_at_once(api, share):
             lambda rule=rule: deny(api, share, rule),
         )
         assert (lock.status, denial.status) in {(200, 403), (409, 202)}
+
+
+def test_a_locked_share_is_not_put_into_the_bin_nor_locked_there(api, share):
+    rule = grant(api, share, lock_deletion=True)
+    api.drain()
+    assert api.act(share, "soft_delete").status == 403
+    assert deny(api, share, rule, unrestrict=True).status == 202
+    api.drain()
+    kept = grant(api, share, "10.0.0.6")
+    api.drain()
+    assert api.act(share, "soft_delete").status == 202
+    assert ask(api, share, "10.0.0.7").status == 403
+    assert deny(api, share, kept).status == 403
+    assert api.post("/resource-locks", {"resource_lock": {"resource_id": share}}).status == 409

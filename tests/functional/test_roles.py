@@ -1,0 +1,65 @@
+"""Policy files that give single rules to roles of a cloud's own."""
+
+from __future__ import annotations
+
+import inprocess
+import pytest
+from inprocess import ADMIN, MEMBER, OTHER_PROJECT, PROJECT
+
+AUDITOR = f"ada:{OTHER_PROJECT}:reader,auditor"
+CHIEF = f"carl:{OTHER_PROJECT}:member,chief"
+OWN_CHIEF = f"cleo:{PROJECT}:member,chief"
+
+POLICY = """
+"share:list_all_projects": "rule:context_is_admin or role:auditor"
+"share:reset_status": "rule:context_is_admin or (role:chief and project_id:%(project_id)s)"
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    made = inprocess.Program(f"sqlite:///{tmp_path}/db.sqlite", tmp_path)
+    made.conf.set_override("policy_file", str(tmp_path / "policy.yaml"), group="oslo_policy")
+    made.app = inprocess.wsgi.build(made.runtime)
+    made.share_type()
+    yield made
+    made.sessions.dispose()
+
+
+def test_an_auditor_lists_all_shares_and_changes_none(api):
+    """C142: the lists of all projects have a rule of their own."""
+    share = api.new_share()
+    for path in ("/shares?all_tenants=1", "/shares/detail?all_tenants=1"):
+        assert [found["id"] for found in api.get(path, as_=AUDITOR)["shares"]] == [share]
+    assert api.get("/shares/detail", as_=AUDITOR)["shares"] == []
+    for answer in (
+        api.delete(f"/shares/{share}", as_=AUDITOR),
+        api.put(f"/shares/{share}", {"share": {"display_name": "x"}}, as_=AUDITOR),
+        api.act(share, "extend", {"new_size": 2}, as_=AUDITOR),
+        api.act(share, "reset_status", {"status": "error"}, as_=AUDITOR),
+        api.act(share, "allow_access", {"access_type": "ip", "access_to": "::1"}, as_=AUDITOR),
+        api.post("/resource-locks", {"resource_lock": {"resource_id": share}}, as_=AUDITOR),
+    ):
+        assert answer.status == 403, answer.body
+    assert api.show(share)["status"] == "available"
+
+
+def test_a_right_ends_at_the_border_of_the_project(api):
+    """C141: the project of what is acted on is part of the check."""
+    share = api.new_share()
+    reset = {"status": "error"}
+    assert api.act(share, "reset_status", reset, as_=CHIEF).status == 404
+    assert api.act(share, "reset_status", reset, as_=MEMBER).status == 403
+    assert api.show(share)["status"] == "available"
+    assert api.act(share, "reset_status", reset, as_=OWN_CHIEF).status == 202
+    assert api.show(share)["status"] == "error"
+    assert api.act(share, "reset_status", {"status": "available"}, as_=ADMIN).status == 202
+
+
+def test_a_refusal_tells_nothing_of_the_inside(api):
+    """C130: no trace of calls and no name of a file in an error."""
+    answer = api.get("/scheduler-stats/pools/detail")
+    assert (answer.status, set(answer.body)) == (403, {"forbidden"})
+    for text in ("Traceback", ".py", "File "):
+        assert text not in str(answer.body)
