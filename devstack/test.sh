@@ -41,7 +41,7 @@ if wants integration || wants chaos || wants conformance || wants benchmarks; th
     apt_packages $PACKAGES_LOCAL $PACKAGES_SERVERS $PACKAGES_TESTS \
         || say "Tests that need them are skipped."
 fi
-python_environment "mysql,postgresql,memcache,test"
+python_environment "mysql,postgresql,memcache,test,docs"
 export PATH=$VENV/bin:$PATH
 
 failed=()

@@ -1,4 +1,4 @@
-"""``fileshare-data``."""
+"""``fileshare-data``: takes the copies between back ends; any number may run."""
 
 from __future__ import annotations
 

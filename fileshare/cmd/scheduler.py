@@ -1,4 +1,4 @@
-"""``fileshare-scheduler``."""
+"""``fileshare-scheduler``: places shares and does the chores of the whole cloud."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fileshare-share``."""
+"""``fileshare-share``: drives the back ends of this node, a child process for each."""
 
 from __future__ import annotations
 
