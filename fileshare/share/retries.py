@@ -25,19 +25,26 @@ def retry_access(runtime: Runtime, backend: str) -> int:
     The first try comes with the next look, each further one after twice the time: a back end
     that was away heals at once, one that says no is asked once in a while.
     """
-    found = runtime.sessions.run(lambda session: access.failing(session, backend))
     tried = 0
-    for failing in found:
-        intent = runtime.sessions.run(functools.partial(_retry, runtime, failing))
-        if intent is not None:
-            tried += 1
-            runtime.ring(intent)
-            LOG.info(
-                "Access rules of instance %s are tried again (%d times in vain so far)",
-                failing.instance_id,
-                failing.failures,
-            )
+    while found := runtime.sessions.run(lambda session: access.failing(session, backend)):
+        started = [_try(runtime, failing) for failing in found]
+        tried += sum(started)
+        if not any(started):
+            break  # somebody else looks, too
     return tried
+
+
+def _try(runtime: Runtime, failing: Failing) -> bool:
+    intent = runtime.sessions.run(functools.partial(_retry, runtime, failing))
+    if intent is None:
+        return False
+    runtime.ring(intent)
+    LOG.info(
+        "Access rules of instance %s are tried again (%d times in vain so far)",
+        failing.instance_id,
+        failing.failures,
+    )
+    return True
 
 
 def _retry(runtime: Runtime, failing: Failing, session: Session) -> Intent | None:

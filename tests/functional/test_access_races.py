@@ -7,9 +7,10 @@ import threading
 import sqlalchemy as sa
 from granting import ask, backend_of, deny, enforced, grant, order, show, states, together
 
-from fileshare.db import models
+from fileshare.db import access, models
 from fileshare.db.clock import after
 from fileshare.share.retries import retry_access
+from fileshare.share.service import ShareDaemon
 
 
 def test_forty_grants_at_once_are_forty_rules(api, share):
@@ -269,3 +270,30 @@ def test_a_back_end_that_stays_busy_fails_and_heals(api, share):
     order(api, share)
     retry(api, share)
     assert show(api, rule)["state"] == "active"
+
+
+def test_the_daemon_of_a_back_end_looks_after_its_rules(api, share):
+    order(api, share, "apply_access")
+    rule = grant(api, share)
+    api.drain()
+    order(api, share)
+    for name in ("alpha", "beta"):
+        daemon = ShareDaemon(api.runtime, name, "process")
+        (look,) = [task for task in daemon.daemon.periodics if task.name == "retry access rules"]
+        assert look.seconds == api.conf.access_retry_interval
+        assert look.shared == f"retry-access-node@{name}"
+        look.action()
+    api.drain()
+    assert show(api, rule)["state"] == "active"
+
+
+def test_all_shares_of_a_back_end_are_tried_at_one_look(api, monkeypatch):
+    monkeypatch.setattr(access.failing, "__defaults__", (2,))
+    shares = [api.new_share(availability_zone="manila-zone-0") for _ in range(5)]
+    order(api, shares[0], "apply_access")
+    for share in shares:
+        grant(api, share)
+    api.drain()
+    order(api, shares[0])
+    assert retry(api, shares[0]) == 5
+    assert {api.show(share)["access_rules_status"] for share in shares} == {"active"}
