@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
 
 from fileshare import errors
 from fileshare.context import Context
@@ -44,11 +46,11 @@ def paginate(statement: Select, page: Page, keys: Mapping[str, Any], id_column: 
     column = keys[page.sort_key]
     if page.marker:
         statement = statement.where(_beyond(column, id_column, page))
-    direction = sa.asc if page.sort_dir == "asc" else sa.desc
-    if _is_nullable(column):
-        # What has no value is the least, on every server alike.
-        statement = statement.order_by(direction(column.is_not(None)))
-    statement = statement.order_by(direction(column), direction(id_column))
+    ascending = page.sort_dir == "asc"
+    statement = statement.order_by(
+        _Ordered(column, ascending) if _may_be_null(column) else _directed(column, ascending),
+        _directed(id_column, ascending),
+    )
     if page.limit is not None:
         statement = statement.limit(page.limit)
     if page.offset and not page.marker:
@@ -60,32 +62,57 @@ def paginate(statement: Select, page: Page, keys: Mapping[str, Any], id_column: 
 _ALL_ROWS = 2**31 - 1  # OFFSET needs a LIMIT on MySQL and SQLite
 
 
+def _directed(column: Any, ascending: bool) -> sa.ColumnElement[Any]:
+    directed: sa.ColumnElement[Any] = sa.asc(column) if ascending else sa.desc(column)
+    return directed
+
+
+def _may_be_null(column: Any) -> bool:
+    return bool(getattr(getattr(column, "expression", column), "nullable", True))
+
+
+class _Ordered(sa.ColumnElement[Any]):
+    """A sort key in which nothing is lower than everything, on each kind of server."""
+
+    inherit_cache = True
+    _traverse_internals = [  # noqa: RUF012  (SQLAlchemy's protocol)
+        ("column", sa.sql.visitors.InternalTraversal.dp_clauseelement),
+        ("ascending", sa.sql.visitors.InternalTraversal.dp_boolean),
+    ]
+
+    def __init__(self, column: Any, ascending: bool) -> None:
+        self.column = sa.type_coerce(column, column.type)
+        self.ascending = ascending
+
+
+@compiles(_Ordered)
+def _ordered(element: _Ordered, compiler: SQLCompiler, **kw: Any) -> str:
+    return f"{compiler.process(element.column, **kw)} {'ASC' if element.ascending else 'DESC'}"
+
+
+@compiles(_Ordered, "postgresql")
+def _ordered_postgresql(element: _Ordered, compiler: SQLCompiler, **kw: Any) -> str:
+    nulls = "FIRST" if element.ascending else "LAST"
+    return f"{_ordered(element, compiler, **kw)} NULLS {nulls}"
+
+
 def _beyond(column: Any, id_column: Any, page: Page) -> sa.ColumnElement[bool]:
     """Rows after the marker: as a range of (key, id), which an index answers."""
     table = id_column.table.alias("marker")
-    edge = (
-        sa.select(table.c[column.name])
-        .where(table.c[id_column.name] == page.marker)
-        .scalar_subquery()
-    )
-    forward = page.sort_dir == "asc"
-    further = column > edge if forward else column < edge
-    later = id_column > page.marker if forward else id_column < page.marker
-    beyond = sa.or_(further, sa.and_(column == edge, later))
-    if not _is_nullable(column):
+    same = table.c[id_column.name] == page.marker
+    edge = sa.select(table.c[column.name]).where(same).scalar_subquery()
+    ascending = page.sort_dir == "asc"
+    further = column > edge if ascending else column < edge
+    tie = id_column > page.marker if ascending else id_column < page.marker
+    beyond = sa.or_(further, sa.and_(column == edge, tie))
+    if not _may_be_null(column):
         return beyond
-    there = sa.exists(
-        sa.select(table.c[id_column.name]).where(table.c[id_column.name] == page.marker)
-    )
-    if forward:
-        of_null = sa.and_(edge.is_(None), sa.or_(column.is_not(None), later))
+    there = sa.exists(sa.select(sa.literal(1)).where(same))
+    if ascending:
+        nothing = sa.and_(edge.is_(None), sa.or_(column.is_not(None), tie))
     else:
-        of_null = sa.and_(column.is_(None), sa.or_(edge.is_not(None), later))
-    return sa.and_(there, sa.or_(of_null, beyond))
-
-
-def _is_nullable(column: Any) -> bool:
-    return bool(getattr(getattr(column, "expression", column), "nullable", False))
+        nothing = sa.and_(column.is_(None), sa.or_(edge.is_not(None), tie))
+    return sa.and_(there, sa.or_(beyond, nothing))
 
 
 def matches(column: Any, pattern: str) -> sa.ColumnElement[bool]:

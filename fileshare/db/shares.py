@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -27,10 +29,16 @@ from fileshare.db.query import Scope, matches, paginate
 from fileshare.db.session import TRANSIENT, Session, count, swap
 from fileshare.domain.listing import Page
 
+
+def _name_of(model: Any, id_column: Any) -> sa.ScalarSelect[Any]:
+    """A name that is looked up for the rows of a page, and for none that is passed over."""
+    return sa.select(model.name).where(model.id == id_column).correlate(Share).scalar_subquery()
+
+
 COLUMNS: tuple[Any, ...] = (
     *(column for column in Share.__table__.columns if column.name != "intent_id"),
-    AvailabilityZone.name.label("availability_zone"),
-    ShareType.name.label("share_type_name"),
+    _name_of(AvailabilityZone, Share.availability_zone_id).label("availability_zone"),
+    _name_of(ShareType, Share.share_type_id).label("share_type_name"),
 )
 """What views of shares show: columns, not object graphs."""
 
@@ -93,15 +101,6 @@ class Found:
     total: int | None = None
 
 
-def _select(*columns: Any) -> sa.Select[Any]:
-    return (
-        sa.select(*columns)
-        .outerjoin(AvailabilityZone, AvailabilityZone.id == Share.availability_zone_id)
-        .outerjoin(ShareType, ShareType.id == Share.share_type_id)
-        .where(Share.deleted_at.is_(None))
-    )
-
-
 def find(
     session: Session,
     scope: Scope,
@@ -114,10 +113,19 @@ def find(
 
     Raises InvalidInput for an unknown sort key; filters are checked by the caller.
     """
-    mine = scope.clause(Share.project_id)
-    where = sa.or_(mine, Share.is_public.is_(True)) if public else mine
-    clauses = [where, *(_filter(name, value) for name, value in filters.items())]
-    statement = paginate(_select(*COLUMNS).where(*clauses), page, SORT_KEYS, Share.id)
+    parts = [scope.clause(Share.project_id)]
+    if public and scope.project_id is not None:
+        parts.append(sa.and_(Share.is_public == sa.true(), Share.project_id != scope.project_id))
+    clauses: list[sa.ColumnElement[bool]] = [Share.deleted_at.is_(None)]
+    clauses += [_filter(name, value) for name, value in filters.items()]
+    statement = sa.select(*COLUMNS)
+    if len(parts) > 1 or page.offset:
+        ids = _ids(parts, clauses, page)
+        statement = statement.join(ids, ids.c.id == Share.id)
+        page = replace(page, marker=None, offset=0)
+    else:
+        statement = statement.where(*parts, *clauses)
+    statement = paginate(statement, page, SORT_KEYS, Share.id)
     try:
         rows = session.execute(statement).all()
     except db_exception.DBError as error:
@@ -126,14 +134,39 @@ def find(
             raise
         reason = "The database does not take it as a regular expression."
         raise errors.InvalidInput(field=given[0], reason=reason) from None
-    total = None
-    if page.with_count:
-        total = session.scalars(
-            sa.select(sa.func.count())
-            .select_from(Share)
-            .where(Share.deleted_at.is_(None), *clauses)
-        ).one()
-    return Found(rows, total)
+    return Found(rows, _number(session, parts, clauses) if page.with_count else None)
+
+
+def _ids(parts: Sequence[Any], clauses: Sequence[Any], page: Page) -> sa.Subquery:
+    """Ids of the page from *parts*, which do not meet.
+
+    Each part has an index in the order of the list, and no more of it is read than the page
+    needs; what is passed over is not read any further than its id.
+    """
+    chosen = sa.select(Share.id)
+    if len(parts) == 1:
+        return paginate(chosen.where(*parts, *clauses), page, SORT_KEYS, Share.id).subquery()
+    offset = 0 if page.marker else page.offset
+    most = replace(page, limit=None if page.limit is None else page.limit + offset, offset=0)
+    heads = [
+        paginate(chosen.where(part, *clauses), most, SORT_KEYS, Share.id)
+        .add_columns(SORT_KEYS[page.sort_key].label("place"))
+        .subquery()
+        for part in parts
+    ]
+    merged = sa.union_all(*(sa.select(head.c.id, head.c.place) for head in heads)).subquery()
+    rest = replace(page, marker=None, offset=offset, sort_key="place")
+    return paginate(
+        sa.select(merged.c.id), rest, {"place": merged.c.place}, merged.c.id
+    ).subquery()
+
+
+def _number(session: Session, parts: Sequence[Any], clauses: Sequence[Any]) -> int:
+    counts = [
+        sa.select(sa.func.count()).select_from(Share).where(part, *clauses).scalar_subquery()
+        for part in parts
+    ]
+    return int(session.scalars(sa.select(functools.reduce(operator.add, counts))).one())
 
 
 def _filter(name: str, value: Any) -> sa.ColumnElement[bool]:
@@ -177,10 +210,10 @@ def _with_specs(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
 
 
 def _with_export(where: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
-    return sa.exists(
-        sa.select(ExportLocation.id)
-        .join(ShareInstance, ShareInstance.id == ExportLocation.share_instance_id)
-        .where(ShareInstance.share_id == Share.id, where)
+    return Share.id.in_(
+        sa.select(ShareInstance.share_id)
+        .join(ExportLocation, ExportLocation.share_instance_id == ShareInstance.id)
+        .where(where)
     )
 
 
@@ -200,8 +233,9 @@ _FILTERS: Mapping[str, Any] = {
 
 def get(session: Session, scope: Scope, share_id: str) -> Any:
     """The columns of one share that the caller may see; raises NotFound."""
-    visible = sa.or_(scope.clause(Share.project_id), Share.is_public.is_(True))
-    row = session.execute(_select(*COLUMNS).where(Share.id == share_id, visible)).one_or_none()
+    visible = sa.or_(scope.clause(Share.project_id), Share.is_public == sa.true())
+    mine = sa.select(*COLUMNS).where(Share.id == share_id, Share.deleted_at.is_(None), visible)
+    row = session.execute(mine).one_or_none()
     if row is None:
         raise errors.NotFound(resource="Share", id=share_id)
     return row
@@ -220,7 +254,7 @@ def own(session: Session, scope: Scope, share_id: str) -> Any:
 
 def present(session: Session, scope: Scope, share_ids: Collection[str]) -> set[str]:
     """Which of *share_ids* are shares that the caller may see."""
-    visible = sa.or_(scope.clause(Share.project_id), Share.is_public.is_(True))
+    visible = sa.or_(scope.clause(Share.project_id), Share.is_public == sa.true())
     return set(
         session.scalars(
             sa.select(Share.id).where(Share.id.in_(share_ids), Share.deleted_at.is_(None), visible)

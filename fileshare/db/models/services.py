@@ -47,7 +47,7 @@ class Service(Base):
     created_at: orm.Mapped[Created]
     updated_at: orm.Mapped[dt.datetime | None]
 
-    __table_args__ = table_args(sa.UniqueConstraint("binary", "host"))
+    __table_args__ = table_args(sa.UniqueConstraint("binary", "host"), sa.Index(None, "host"))
 
 
 class Member(Base):

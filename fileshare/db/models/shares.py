@@ -75,7 +75,7 @@ class Share(Base):
         sa.Index(None, "deleted_at", "created_at", "id"),
         sa.Index(None, "is_public", "deleted_at", "created_at", "id"),
         sa.Index(None, "project_id", "deleted_at", "display_name"),
-        sa.Index(None, "project_id", "deleted_at", "status"),
+        sa.Index(None, "status", "deleted_at", "project_id"),
         sa.Index(None, "share_type_id", "deleted_at"),
         sa.Index(None, "host", "deleted_at"),
         sa.Index(None, "scheduled_to_be_deleted_at"),
@@ -146,7 +146,11 @@ class ExportLocation(Base):
     created_at: orm.Mapped[Created]
     updated_at: orm.Mapped[dt.datetime | None]
 
-    __table_args__ = table_args(sa.Index(None, "share_instance_id"))
+    __table_args__ = table_args(
+        sa.Index(None, "share_instance_id"),
+        # Equality only; whole, a path is longer than an index of PostgreSQL or MySQL takes.
+        sa.Index(None, "path", mysql_length=255, postgresql_using="hash"),
+    )
 
 
 class ShareMetadata(Base):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.fixtures.databases import empty, empty_url, engine, kind, sessions
+from tests.fixtures.databases import empty, empty_url, engine, kind, migrated, sessions
 
-__all__ = ["empty", "empty_url", "engine", "kind", "sessions"]
+__all__ = ["empty", "empty_url", "engine", "kind", "migrated", "sessions"]

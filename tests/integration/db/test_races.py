@@ -24,8 +24,8 @@ THREADS = 16
 
 
 @pytest.fixture
-def program(empty_url, engine, tmp_path):
-    made = Program(empty_url, tmp_path)
+def program(engine, tmp_path):
+    made = Program(engine.url.render_as_string(hide_password=False), tmp_path)
     made.share_type()
     with rows.no_deadlock(made.sessions.engine):
         yield made
