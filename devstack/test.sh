@@ -62,6 +62,7 @@ fi
 if wants types; then
     check mypy
     check mypy --explicit-package-bases devstack
+    check env MYPYPATH=doc/ext mypy -p reference
 fi
 
 directories=()

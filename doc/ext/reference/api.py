@@ -93,6 +93,8 @@ def _operation(operation: Operation) -> Iterator[str]:
         yield f"- {code(f'{operation.method} {_path(operation)}')}{action}, {_span(served)}"
     yield f"- Status: {operation.status}"
     yield f"- Policies: {_policies(operation)}"
+    for error, status in operation.faults.items():
+        yield f"- The error {code(error.code)} is {status} here"
     for span in operation.experimental:
         yield (
             f"- Experimental, {_span(span)}: "

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 
 
 def plain(text: str) -> str:
-    """*text* as one line that Markdown takes literally; reST roles become code."""
+    """*text* as one line that Markdown takes literally; roles and arguments become code."""
     text = re.sub(r":\w+:`~?([^`]+)`", r"``\1``", " ".join(text.split()))
+    text = re.sub(r"(?<![\w*`])\*(\w+)\*(?![\w*`])", r"``\1``", text)
     parts = re.split(r"(`+[^`]*`+)", text)
     shown = [_code_of(part) if part.startswith("`") else _escaped(part) for part in parts]
     return "".join(shown)

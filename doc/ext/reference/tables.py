@@ -13,6 +13,11 @@ from fileshare.domain.lifecycle import LIFECYCLES, Lifecycle
 from reference.markdown import about, anchor, code, plain, table
 
 
+def known_errors() -> list[type[catalogue.FileshareError]]:
+    """The catalogue's own classes; drivers make children of some for themselves."""
+    return [cls for cls in catalogue.catalogue() if cls.__module__ == catalogue.__name__]
+
+
 def errors() -> str:
     """Every class of the catalogue, in the order of their codes."""
     rows = [
@@ -23,7 +28,7 @@ def errors() -> str:
             about(cls) if cls.__doc__ else "",
             plain(cls.remedy.value),
         )
-        for cls in catalogue.catalogue()
+        for cls in known_errors()
     ]
     return table(("Code", "Status", "Text", "What it is", "What to do"), rows)
 
@@ -97,11 +102,11 @@ def messages() -> str:
     for title, known in (("Actions", texts.ACTIONS), ("Details", texts.DETAILS)):
         rows = ((code(row.id), code(row.code), plain(row.text)) for row in known.values())
         parts.append(f"## {title}\n\n" + table(("Id", "Name", "Text"), rows))
-    filters: dict[str, list[str]] = {}
+    last: dict[str, list[str]] = {}
     for name, detail in texts.FILTER_DETAILS.items():
-        filters.setdefault(detail, []).append(name)
-    rows = ((", ".join(map(code, names)), code(detail)) for detail, names in filters.items())
-    parts.append("## Which filter says what\n\n" + table(("Last filter", "Detail"), rows))
+        last.setdefault(detail, []).append(name)
+    pairs = ((", ".join(map(code, names)), code(detail)) for detail, names in last.items())
+    parts.append("## Which filter says what\n\n" + table(("Last filter", "Detail"), pairs))
     return "\n".join(parts)
 
 
