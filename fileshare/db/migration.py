@@ -17,8 +17,10 @@ from alembic import autogenerate, command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from oslo_db import exception as db_exception
 
-from fileshare.db.models import Base
+from fileshare import errors
+from fileshare.db.models import Base, Service
 from fileshare.db.models.base import LongText, Moment
 from fileshare.db.session import create_engine
 
@@ -100,6 +102,28 @@ def revise(target: sa.Engine | str, message: str, branch: str = BRANCHES[0]) -> 
             autogenerate=branch == BRANCHES[0],
             head=f"{branch}@head",
             rev_id=f"{branch[0]}{number:04}",
+        )
+
+
+def require(url: str, *, tables: bool = True) -> None:
+    """Raise Conflict where *url* leads to no database, or (*tables*) to one without tables.
+
+    A file of SQLite would be made by the first look at it, and everything found to be in order.
+    """
+    shown = sa.make_url(url).render_as_string(hide_password=True)
+    path = sa.make_url(url).database
+    if url.startswith("sqlite") and path and path != ":memory:":
+        place = Path(path) if tables else Path(path).parent
+        if not place.exists():
+            raise errors.Conflict(reason=f"There is no {place}: look at [database] connection.")
+    try:
+        with _connected(url) as connection:
+            there = sa.inspect(connection).has_table(Service.__tablename__)
+    except db_exception.DBError as error:
+        raise errors.Conflict(reason=f"{shown} cannot be used: {error}") from error
+    if tables and not there:
+        raise errors.Conflict(
+            reason=f"{shown} has no tables: run 'fileshare-manage db sync' first."
         )
 
 

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import collections
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from fileshare import errors
-from fileshare.db import intents
+from fileshare.context import service_context
+from fileshare.db import backends as db_backends
+from fileshare.db import chores, intents, messages, purge, recounts
+from fileshare.db.backends import Load
+from fileshare.db.purge import Counts
+from fileshare.db.recounts import Difference
+from fileshare.db.session import Session
+from fileshare.domain import hosts
+from fileshare.domain.hosts import Location
 from fileshare.intents import backends
+from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit, operation
+
+BATCH = 500
+Result = TypeVar("Result")
+
+Tell = Callable[[Mapping[str, int]], None]
 
 
 @operation
@@ -39,3 +55,174 @@ def result(unit: Unit, intent_id: str) -> Comparison:
     if intent is None:
         raise errors.NotFound(resource="Intent", id=intent_id)
     return Comparison(intent.state, intent.progress, intent.trace, intent.error)
+
+
+@operation
+def purgeable(unit: Unit, days: float) -> Mapping[str, int]:
+    """How many rows of each table a purge would remove, not counting what hangs on them."""
+    return purge.counted(unit.session, days)
+
+
+def purge_deleted(runtime: Runtime, days: float, tell: Tell, batch: int = BATCH) -> Counts:
+    """Remove what was deleted *days* ago, closed work of that age and expired messages.
+
+    *tell* is given the numbers of removed rows by table after each step.
+    """
+    done: Counts = collections.Counter()
+    for step in _steps(days, batch):
+        while removed := +runtime.sessions.run(step):
+            done += removed
+            tell(done)
+    return done
+
+
+def _steps(days: float, batch: int) -> Iterator[Callable[[Session], Counts]]:
+    for table in purge.tables():
+        yield functools.partial(purge.step, table=table, days=days, limit=batch)
+    yield functools.partial(purge.closed_intents, days=days, limit=batch)
+    yield lambda session: collections.Counter({"messages": messages.expire(session, batch)})
+
+
+class _Undone(Exception):
+    """Ends a transaction that was only tried; *result* is what it would have done."""
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+        super().__init__()
+
+
+def _tried(call: Callable[[], Result]) -> Result:
+    try:
+        return call()
+    except _Undone as undone:
+        result: Result = undone.result
+        return result
+
+
+@operation
+def _suspects(unit: Unit, project_id: str | None) -> list[str]:
+    return recounts.suspects(unit.session, project_id)
+
+
+@operation
+def _correct(unit: Unit, project_id: str, dry_run: bool) -> list[Difference]:
+    try:
+        wrong = recounts.correct(unit.session, project_id)
+    except recounts.Unstable as error:
+        reason = f"Too much work of {project_id} was finished while it was counted: try again."
+        raise errors.Conflict(reason=reason) from error
+    if dry_run:
+        raise _Undone(wrong)
+    return wrong
+
+
+def correct_quotas(
+    runtime: Runtime, project_id: str | None = None, *, dry_run: bool = False
+) -> list[Difference]:
+    """Book what there is, project by project; what was wrong.
+
+    A project is counted while nobody books in it, so that work in flight is no difference.
+    """
+    ctx = service_context()
+    found = []
+    for project in _suspects(runtime, ctx, project_id):
+        correct = functools.partial(_correct, runtime, ctx, project, dry_run)
+        found += _tried(correct)
+    return found
+
+
+@operation
+def _remove_service(unit: Unit, binary: str, host: str, dry_run: bool) -> None:
+    down_time = unit.runtime.conf.service_down_time
+    db_backends.remove_service(unit.session, binary, host, down_time)
+    if dry_run:
+        raise _Undone(None)
+
+
+def remove_service(runtime: Runtime, binary: str, host: str, *, dry_run: bool = False) -> None:
+    """Forget a service that is down; see :func:`fileshare.db.backends.remove_service`."""
+    ctx = service_context()
+    _tried(functools.partial(_remove_service, runtime, ctx, binary, host, dry_run))
+
+
+@operation
+def _stale(unit: Unit, seconds: float) -> list[tuple[str, str]]:
+    return db_backends.stale(unit.session, unit.runtime.conf.service_down_time, seconds)
+
+
+def remove_stale(
+    runtime: Runtime, seconds: float, *, dry_run: bool = False
+) -> list[tuple[str, str, str]]:
+    """Forget all services that are down and not heard of for *seconds*.
+
+    Returns (binary, host, why it stays): the reason is empty for one that was removed.
+    """
+    ctx = service_context()
+    found = []
+    for binary, host in _stale(runtime, ctx, seconds):
+        try:
+            remove_service(runtime, binary, host, dry_run=dry_run)
+        except errors.FileshareError as error:
+            found.append((binary, host, str(error)))
+        else:
+            found.append((binary, host, ""))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A back end as operators see it; *is_up* and *status* are None without a service."""
+
+    host: str
+    load: Load
+    is_up: bool | None = None
+    status: str | None = None
+    ensuring: bool = False
+
+
+@operation
+def list_backends(unit: Unit) -> list[Backend]:
+    """All back ends that have a service, pools or shares."""
+    loads = db_backends.loads(unit.session)
+    known = [
+        Backend(row.host, loads.pop(row.host, Load()), bool(row.is_up), row.status, row.ensuring)
+        for row in db_backends.overview(unit.session, unit.runtime.conf.service_down_time)
+    ]
+    return [*known, *(Backend(host, load) for host, load in sorted(loads.items()))]
+
+
+def _location(field: str, text: str) -> Location:
+    location = hosts.parse(text)
+    if location.backend is None:
+        raise errors.InvalidInput(field=field, reason=f"{text!r} names no back end")
+    return location
+
+
+@operation
+def _rename(unit: Unit, old: Location, new: Location, dry_run: bool) -> dict[str, int]:
+    done = db_backends.rename(unit.session, old, new, unit.runtime.conf.service_down_time)
+    if dry_run:
+        raise _Undone(done)
+    return done
+
+
+def rename_backend(
+    runtime: Runtime, old: str, new: str, *, dry_run: bool = False
+) -> dict[str, int]:
+    """Give a back end another name; see :func:`fileshare.db.backends.rename`.
+
+    *old* and *new* are ``host@backend``, or both with ``#pool``.
+    """
+    from_, to = _location("old", old), _location("new", new)
+    if from_ == to:
+        raise errors.InvalidInput(field="new", reason="it is the old name")
+    if (from_.pool is None) != (to.pool is None):
+        raise errors.InvalidInput(field="new", reason="only one of the names has a pool")
+    return _tried(functools.partial(_rename, runtime, service_context(), from_, to, dry_run))
+
+
+@operation
+def gone_instances(unit: Unit, instance_ids: Sequence[str]) -> list[str]:
+    """Which of *instance_ids* are no instances, or deleted ones."""
+    alive = {item.id for item in chores.those(unit.session, instance_ids)}
+    return [id for id in instance_ids if id not in alive]
