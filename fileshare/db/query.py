@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -118,6 +119,16 @@ def _beyond(column: Any, id_column: Any, page: Page) -> sa.ColumnElement[bool]:
 def matches(column: Any, pattern: str) -> sa.ColumnElement[bool]:
     """The column has something that *pattern* matches, by the server's regular expressions."""
     return cast("sa.ColumnElement[bool]", column.regexp_match(pattern))
+
+
+# MariaDB and MySQL, PostgreSQL, SQLite.
+_OF_PATTERN = re.compile("regex|regular expression|user-defined function", re.IGNORECASE)
+
+
+def is_of_pattern(error: Exception) -> bool:
+    """Whether the server refused a pattern of :func:`matches`."""
+    inner = getattr(error, "inner_exception", None) or error
+    return bool(_OF_PATTERN.search(str(getattr(inner, "orig", inner))))
 
 
 def like(column: Any, text: str) -> sa.ColumnElement[bool]:

@@ -25,8 +25,8 @@ from fileshare.db.models import (
     ShareType,
     ShareTypeExtraSpec,
 )
-from fileshare.db.query import Scope, matches, paginate
-from fileshare.db.session import TRANSIENT, Session, count, swap
+from fileshare.db.query import Scope, is_of_pattern, matches, paginate
+from fileshare.db.session import Session, count, swap
 from fileshare.domain.listing import Page
 
 
@@ -128,9 +128,9 @@ def find(
     statement = paginate(statement, page, SORT_KEYS, Share.id)
     try:
         rows = session.execute(statement).all()
-    except db_exception.DBError as error:
+    except (db_exception.DBError, sa.exc.DBAPIError) as error:
         given = [name for name in MATCHES if name in filters]
-        if isinstance(error, TRANSIENT) or not given:
+        if not given or not is_of_pattern(error):
             raise
         reason = "The database does not take it as a regular expression."
         raise errors.InvalidInput(field=given[0], reason=reason) from None
