@@ -17,7 +17,7 @@ from fileshare.clients.coordination import Coordination
 from fileshare.db import session
 from fileshare.domain.quotas import RESOURCES
 from fileshare.intents.runtime import Runtime
-from fileshare.rpc import transport
+from fileshare.rpc import notifications, transport
 from fileshare.rpc.doorbell import LocalDoorbell, MessagingDoorbell
 
 LOG = logging.getLogger(__name__)
@@ -60,6 +60,9 @@ def check(conf: cfg.ConfigOpts) -> None:
             f"service_down_time ({conf.service_down_time} s) must be more than report_interval "
             f"({conf.report_interval} s): every service would be down between two heartbeats."
         )
+    refusal = notifications.check(conf)
+    if refusal is not None:
+        raise SystemExit(refusal)
 
 
 def process_name() -> str:
@@ -76,6 +79,7 @@ def make_runtime(conf: cfg.ConfigOpts) -> Runtime:
         sessions=session.connect(conf),
         doorbell=messaging if local else MessagingDoorbell(messaging),
         locks=Coordination(conf),
+        notifier=notifications.make(conf),
         quota_defaults={resource.name: conf.quota[resource.name] for resource in RESOURCES},
         transport=messaging,
     )

@@ -32,21 +32,6 @@ _INTENTS = cast("sa.Table", Intent.__table__)
 _C = _INTENTS.c
 _INSERT = sa.insert(_INTENTS).values(due=NOW)
 _READ = sa.select(_INTENTS).where(_C.id == sa.bindparam("intent_id"))
-_CLAIM = (
-    sa.update(_INTENTS)
-    .where(
-        _C.id == sa.bindparam("intent_id"),
-        _C.state == IntentState.OPEN,
-        _C.due <= NOW,
-        _C.destination.in_(sa.bindparam("destinations", expanding=True)),
-    )
-    .values(
-        owner=sa.bindparam("new_owner"),
-        fence=_C.fence + 1,
-        attempts=_C.attempts + 1,
-        due=after(sa.bindparam("lease", type_=sa.Float)),
-    )
-)
 _CLAIM_ANYWHERE = (
     sa.update(_INTENTS)
     .where(_C.id == sa.bindparam("intent_id"), _C.state == IntentState.OPEN, _C.due <= NOW)
@@ -54,9 +39,11 @@ _CLAIM_ANYWHERE = (
         owner=sa.bindparam("new_owner"),
         fence=_C.fence + 1,
         attempts=_C.attempts + 1,
+        begun=_C.begun + sa.bindparam("begins", type_=sa.Integer),
         due=after(sa.bindparam("lease", type_=sa.Float)),
     )
 )
+_CLAIM = _CLAIM_ANYWHERE.where(_C.destination.in_(sa.bindparam("destinations", expanding=True)))
 
 
 def write(session: Session, **columns: Any) -> Intent:
@@ -72,12 +59,20 @@ def claim(
     owner: str,
     lease: float,
     destinations: Collection[str] | None = None,
+    *,
+    begins: bool = False,
 ) -> Intent | None:
     """The intent, if it is due at one of *destinations* and this worker got it.
 
-    A late ring may come to a daemon that has handed the intent on already.
+    A late ring may come to a daemon that has handed the intent on already.  *begins*: whether
+    this counts as taking the work up, see ``Intent.begun``.
     """
-    values: dict[str, Any] = {"intent_id": intent_id, "new_owner": owner, "lease": lease}
+    values: dict[str, Any] = {
+        "intent_id": intent_id,
+        "new_owner": owner,
+        "lease": lease,
+        "begins": int(begins),
+    }
     statement = _CLAIM_ANYWHERE
     if destinations is not None:
         statement, values["destinations"] = _CLAIM, list(destinations)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from oslo_log import log as logging
@@ -12,11 +12,13 @@ from fileshare import errors
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
 from fileshare.db.session import Session
-from fileshare.intents import failpoints
+from fileshare.domain.notices import Notice
+from fileshare.intents import announcements, failpoints
+from fileshare.intents.announcements import Begun
 from fileshare.intents.job import Backend, Job
 from fileshare.intents.kinds import KINDS, Work
 from fileshare.intents.outcomes import Again, Failed, HandOn, Outcome, Stale
-from fileshare.intents.record import record
+from fileshare.intents.record import Recorded, record
 from fileshare.intents.runtime import Runtime
 
 LOG = logging.getLogger(__name__)
@@ -85,6 +87,7 @@ class Consumer:
         self.owner = owner
         self.backend = backend
         self.running: dict[str, Job[Any]] = {}
+        self._begun = Begun()
 
     def due(self) -> list[str]:
         """Ids of the work that waits for this daemon."""
@@ -92,10 +95,12 @@ class Consumer:
 
     def perform(self, intent_id: str) -> bool:
         """Do the work behind a ring; False if it is not ours to do (any more)."""
-        job = self.runtime.sessions.run(lambda session: self._claim(session, intent_id))
-        if job is None:
+        claimed = self.runtime.sessions.run(lambda session: self._claim(session, intent_id))
+        if claimed is None:
             return False
+        job, told = claimed
         failpoints.hit("claimed", job.intent.kind)
+        self._tell(told)
         self.running[intent_id] = job
         try:
             return self._until_recorded(job)
@@ -105,9 +110,12 @@ class Consumer:
         finally:
             self.running.pop(intent_id, None)
 
-    def _claim(self, session: Session, intent_id: str) -> Job[Any] | None:
+    def _claim(self, session: Session, intent_id: str) -> tuple[Job[Any], list[Notice]] | None:
         lease = self.runtime.conf.intents.lease
-        intent = intents.claim(session, intent_id, self.owner, lease, self.destinations)
+        begins = self.backend is not None
+        intent = intents.claim(
+            session, intent_id, self.owner, lease, self.destinations, begins=begins
+        )
         if intent is None:
             return None
         work = KINDS.get(intent.kind)
@@ -124,7 +132,12 @@ class Consumer:
         # What is not there (any more) is the handler's to find out.
         with contextlib.suppress(errors.FileshareError):
             job.foresee(session)
-        return job
+        return job, announcements.at_start(session, job, self._begun)
+
+    def _tell(self, told: Sequence[Notice]) -> None:
+        for notice in told:
+            self.runtime.notifier.send(notice)
+        self._begun.note(told)
 
     def _until_recorded(self, job: Job[Any]) -> bool:
         for _ in range(_STALE_TRIES):
@@ -170,13 +183,14 @@ class Consumer:
         return Failed(error, writes=tuple(job.on_failure))
 
     def _finish(self, job: Job[Any], outcome: Outcome) -> bool:
-        def write(session: Session) -> bool:
+        def write(session: Session) -> Recorded:
             failpoints.hit("recording", job.work.kind)
-            return record(session, job, outcome)
+            return record(session, job, outcome, self._begun)
 
-        ring = self.runtime.sessions.run(write)
+        recorded = self.runtime.sessions.run(write)
         failpoints.hit("recorded", job.work.kind)
-        if ring:
+        self._tell(recorded.notices)
+        if recorded.ring:
             destination = outcome.destination if isinstance(outcome, HandOn) else None
             self.runtime.doorbell.ring(destination or job.intent.destination, job.intent.id)
             failpoints.hit("rung", job.work.kind)

@@ -9,13 +9,14 @@ from typing import Any
 
 from fileshare import errors
 from fileshare.db import intents, quotas, shares, transitions
-from fileshare.db.models import new_id
+from fileshare.db.models import Intent, new_id
 from fileshare.db.transitions import Held
 from fileshare.domain import quotas as domain
 from fileshare.domain.lifecycle import SHARE, Verb
+from fileshare.domain.notices import Phase
 from fileshare.domain.quotas import Charge
 from fileshare.domain.statuses import Status, TaskState
-from fileshare.intents import destinations
+from fileshare.intents import announcements, destinations
 from fileshare.intents.kinds import Work
 from fileshare.intents.unit import Unit
 
@@ -80,6 +81,15 @@ def remove(unit: Unit, held: Held, intent_id: str, work: Work) -> None:
     # No back end ever held it: it is gone at once.
     shares.drop_children(unit.session, held.share.id)
     transitions.vanish(unit.session, held.share.id)
+    gone = Intent(
+        event=work.event,
+        share_id=held.share.id,
+        begun=0,
+        project_id=held.share.project_id,
+        user_id=unit.ctx.user_id,
+        request_id=unit.ctx.request_id,
+    )
+    _tell(unit, gone, Phase.END)
     if held.share.is_charged:
         quotas.refund(unit.session, whole_charge(held.share))
 
@@ -87,8 +97,18 @@ def remove(unit: Unit, held: Held, intent_id: str, work: Work) -> None:
 def supersede(unit: Unit, held: Held, reason: str) -> None:
     """Close what works on the share; a creation's charge stays with the share."""
     intent = intents.supersede(unit.session, SHARE.resource, held.share.id, reason)
-    if intent is not None and intent.event != SHARE["create"].event:
+    if intent is None:
+        return
+    if intent.event != SHARE["create"].event:
         quotas.refund(unit.session, Charge.load(intent.charges))
+    _tell(unit, intent, Phase.ERROR, reason)
+
+
+def _tell(unit: Unit, intent: Intent, phase: Phase, reason: str | None = None) -> None:
+    """Announce the end of work that ended here and not at a worker."""
+    if unit.runtime.notifier.is_on:
+        by = announcements.api(unit.runtime)
+        unit.notices += announcements.of_work(unit.session, by, intent, phase, reason)
 
 
 def charge_again(unit: Unit, held: Held) -> None:

@@ -76,4 +76,9 @@ class Failed:
     trace: Mapping[str, Any] | None = None
 
 
+def describe(error: Exception) -> str:
+    """An error for operators: what they need, which a user may not see."""
+    return str(getattr(error, "operator_text", "")) or f"{type(error).__name__}: {error}"
+
+
 Outcome = Done | Again | HandOn | Park | Failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from oslo_log import log as logging
@@ -10,6 +11,8 @@ from fileshare import errors
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
 from fileshare.db.session import Session
+from fileshare.domain.notices import Notice
+from fileshare.intents.announcements import Begun
 from fileshare.intents.job import Job
 from fileshare.intents.kinds import KINDS, Work
 from fileshare.intents.outcomes import Failed
@@ -36,20 +39,23 @@ def reap(runtime: Runtime) -> int:
 def give_up(runtime: Runtime, intent_id: str) -> bool:
     """Settle one intent as failed; False where a worker was quicker."""
 
-    def write(session: Session) -> bool:
+    def write(session: Session) -> Sequence[Notice] | None:
         intent = intents.claim(session, intent_id, OWNER, runtime.conf.intents.lease)
         if intent is None:
-            return False
+            return None
         work = KINDS.get(intent.kind, Work)
         if work is Work:
             raise errors.Unsupported(capability=intent.kind)
         job: Job[Any] = Job(runtime, intent, work.load(intent.payload))
         error = errors.Abandoned(destination=intent.destination)
-        record(session, job, Failed(error))
+        recorded = record(session, job, Failed(error), Begun())
         LOG.error("Intent %s (%s) was given up: %s", intent.id, intent.kind, error)
-        return True
+        return recorded.notices
 
     try:
-        return runtime.sessions.run(write)
+        told = runtime.sessions.run(write)
     except LostClaim:
         return False
+    for notice in told or ():
+        runtime.notifier.send(notice)
+    return told is not None

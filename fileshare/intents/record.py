@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fileshare import errors
@@ -9,14 +11,30 @@ from fileshare.db import access, intents, messages, quotas, shares, transitions
 from fileshare.db.session import Session
 from fileshare.db.transitions import Settlement
 from fileshare.domain.lifecycle import ACCESS, SHARE, Verb
+from fileshare.domain.notices import Notice
 from fileshare.domain.statuses import IntentState, Status
-from fileshare.intents import holding
+from fileshare.intents import announcements, holding
+from fileshare.intents.announcements import Begun
 from fileshare.intents.job import Job
-from fileshare.intents.outcomes import Again, Done, Failed, HandOn, Outcome, Park
+from fileshare.intents.outcomes import Again, Done, Failed, HandOn, Outcome, Park, describe
 
 
-def record(session: Session, job: Job[Any], outcome: Outcome) -> bool:
-    """Write *outcome*; whether the intent must be rung again at once."""
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is to be done after the commit: ring for the intent at once, and send notices."""
+
+    ring: bool
+    notices: Sequence[Notice]
+
+
+def record(session: Session, job: Job[Any], outcome: Outcome, begun: Begun) -> Recorded:
+    """Write *outcome*."""
+    before = announcements.look(session, job, outcome)
+    ring = _write(session, job, outcome)
+    return Recorded(ring, announcements.at_end(session, job, outcome, before, begun))
+
+
+def _write(session: Session, job: Job[Any], outcome: Outcome) -> bool:
     match outcome:
         case Done():
             return _done(session, job, outcome)
@@ -106,11 +124,6 @@ def _failed(session: Session, job: Job[Any], outcome: Failed) -> None:
 def _failed_status(verb: Verb, error: Exception) -> str:
     declines = isinstance(error, errors.FileshareError) and error.declines
     return verb.declined if declines and verb.declined else verb.failed
-
-
-def describe(error: Exception) -> str:
-    """For operators: what they need, which a user may not see."""
-    return str(getattr(error, "operator_text", "")) or f"{type(error).__name__}: {error}"
 
 
 def tell(session: Session, job: Job[Any], error: Exception) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from oslo_config import cfg
 
+from fileshare.context import Context
 from fileshare.db.models import Intent
 from fileshare.db.session import Sessions
+from fileshare.domain import notices
+from fileshare.domain.notices import Notice, Priority
 from fileshare.rpc.doorbell import Doorbell
+from fileshare.rpc.notifications import Notifier, Silence
 
 
 class Locks(Protocol):
@@ -24,13 +28,6 @@ class Locks(Protocol):
     def stop(self) -> None: ...
 
 
-Notify = Callable[[str, dict[str, Any]], None]
-
-
-def no_notification(event: str, payload: dict[str, Any]) -> None:
-    """Where nobody listens."""
-
-
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """Options, database, doorbell, locks and notifications of one process."""
@@ -39,13 +36,34 @@ class Runtime:
     sessions: Sessions
     doorbell: Doorbell
     locks: Locks
-    notify: Notify = no_notification
+    notifier: Notifier = field(default_factory=Silence)
     quota_defaults: dict[str, int] = field(default_factory=dict)
     transport: Any = None  # None: nothing listens, work is found by polling
 
     def ring(self, intent: Intent) -> None:
         """Announce work that has been committed."""
         self.doorbell.ring(intent.destination, intent.id)
+
+    def notify(
+        self,
+        ctx: Context,
+        event: str,
+        payload: Mapping[str, Any],
+        *,
+        priority: Priority = Priority.INFO,
+    ) -> None:
+        """Tell of what a request has changed."""
+        if self.notifier.is_on:
+            notice = Notice(
+                notices.publisher(event, self.conf.host),
+                event,
+                payload,
+                priority,
+                ctx.request_id,
+                ctx.user_id,
+                ctx.project_id,
+            )
+            self.notifier.send(notice)
 
     @contextlib.contextmanager
     def closing(self) -> Iterator[Runtime]:
@@ -56,5 +74,6 @@ class Runtime:
 
     def close(self) -> None:
         self.doorbell.stop()
+        self.notifier.stop()
         self.locks.stop()
         self.sessions.dispose()

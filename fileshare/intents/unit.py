@@ -1,4 +1,4 @@
-"""The unit of work of an operation: one transaction, then the rings for what it promised."""
+"""The unit of work of an operation: one transaction, then rings and notices of what it did."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from fileshare.db import intents
 from fileshare.db.models import Intent
 from fileshare.db.query import Scope
 from fileshare.db.session import Session
+from fileshare.domain.notices import Notice
 from fileshare.domain.quotas import Charge
 from fileshare.intents.kinds import Work
 from fileshare.intents.runtime import Runtime
@@ -28,6 +29,7 @@ class Unit:
     ctx: Context
     session: Session
     promised: list[Intent] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
 
     @property
     def scope(self) -> Scope:
@@ -78,17 +80,20 @@ def operation(
         runtime: Runtime, ctx: Context, /, *args: Params.args, **kwargs: Params.kwargs
     ) -> Result:
         promised: list[Intent] = []
+        told: list[Notice] = []
 
         def work(session: Session) -> Result:
             unit = Unit(runtime, ctx, session)
             result = decide(unit, *args, **kwargs)
             session.flush()
-            promised[:] = unit.promised
+            promised[:], told[:] = unit.promised, unit.notices
             return result
 
         result = runtime.sessions.run(work)
         for intent in promised:
             runtime.ring(intent)
+        for notice in told:
+            runtime.notifier.send(notice)
         return result
 
     functools.update_wrapper(call, decide)

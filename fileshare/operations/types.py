@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fileshare import errors
@@ -12,6 +13,7 @@ from fileshare.db import quotas, types
 from fileshare.db.query import ALL, Scope
 from fileshare.db.types import TypeAndSpecs
 from fileshare.domain import specs as domain
+from fileshare.domain.notices import Priority
 from fileshare.domain.quotas import type_scope
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit, operation
@@ -62,9 +64,10 @@ def create(
     is_public: bool = True,
 ) -> TypeAndSpecs:
     """Make a type; raises InvalidInput for its specs, Conflict where the name is taken."""
-    domain.validate_all(specs)
-    found = _create(runtime, ctx, name, domain.normalized(specs), description, is_public)
-    _tell(runtime, "share_type.create", share_types=_facts(found))
+    with _telling_failure(runtime, ctx, "share_type.create", name=name):
+        domain.validate_all(specs)
+        found = _create(runtime, ctx, name, domain.normalized(specs), description, is_public)
+    _tell(runtime, ctx, "share_type.create", share_types=_facts(found))
     return found
 
 
@@ -81,8 +84,9 @@ def update(
     runtime: Runtime, ctx: Context, share_type_id: str, values: Mapping[str, Any]
 ) -> TypeAndSpecs:
     """Change name, description or openness; raises NotFound, Conflict where the name is taken."""
-    found = _update(runtime, ctx, share_type_id, values)
-    _tell(runtime, "share_type.update", share_types=_facts(found))
+    with _telling_failure(runtime, ctx, "share_type.update", id=share_type_id):
+        found = _update(runtime, ctx, share_type_id, values)
+    _tell(runtime, ctx, "share_type.update", share_types=_facts(found))
     return found
 
 
@@ -94,8 +98,9 @@ def _update(unit: Unit, share_type_id: str, values: Mapping[str, Any]) -> TypeAn
 
 def delete(runtime: Runtime, ctx: Context, share_type_id: str) -> None:
     """Remove a type with all that hangs on it; raises NotFound, InvalidInput while it is used."""
-    found = _delete(runtime, ctx, share_type_id)
-    _tell(runtime, "share_type.delete", share_types=_facts(found))
+    with _telling_failure(runtime, ctx, "share_type.delete", id=share_type_id):
+        found = _delete(runtime, ctx, share_type_id)
+    _tell(runtime, ctx, "share_type.delete", share_types=_facts(found))
 
 
 @operation
@@ -166,14 +171,20 @@ def set_specs(
     event: str = "create",
 ) -> None:
     """Set some of a type's extra specs; raises NotFound, and InvalidInput for key or value."""
-    for key, value in given.items():
-        if not _KEY.fullmatch(key):
-            raise errors.InvalidInput(
-                field="extra_specs", reason=f"the key {key!r} is not of letters, digits and _.:-"
-            )
-        domain.validate(key, value)
-    _set_specs(runtime, ctx, share_type_id, domain.normalized(given))
-    _tell(runtime, f"share_type_extra_specs.{event}", type_id=share_type_id, specs=dict(given))
+    event, facts = f"share_type_extra_specs.{event}", {"specs": dict(given)}
+    with _telling_failure(runtime, ctx, event, type_id=share_type_id, **facts):
+        for key, value in given.items():
+            _check_spec(key, value)
+        _set_specs(runtime, ctx, share_type_id, domain.normalized(given))
+    _tell(runtime, ctx, event, type_id=share_type_id, **facts)
+
+
+def _check_spec(key: str, value: str) -> None:
+    if not _KEY.fullmatch(key):
+        raise errors.InvalidInput(
+            field="extra_specs", reason=f"the key {key!r} is not of letters, digits and _.:-"
+        )
+    domain.validate(key, value)
 
 
 @operation
@@ -190,8 +201,10 @@ def delete_spec(
 
     Raises NotFound, and Refused for one that every type must have, or is in *kept*.
     """
-    _delete_spec(runtime, ctx, share_type_id, key, (*domain.REQUIRED, *kept))
-    _tell(runtime, "share_type_extra_specs.delete", type_id=share_type_id, id=key)
+    event, facts = "share_type_extra_specs.delete", {"type_id": share_type_id, "id": key}
+    with _telling_failure(runtime, ctx, event, **facts):
+        _delete_spec(runtime, ctx, share_type_id, key, (*domain.REQUIRED, *kept))
+    _tell(runtime, ctx, event, **facts)
 
 
 @operation
@@ -217,5 +230,16 @@ def _facts(found: TypeAndSpecs) -> dict[str, Any]:
     }
 
 
-def _tell(runtime: Runtime, event: str, **facts: Any) -> None:
-    runtime.notify(event, facts)
+def _tell(runtime: Runtime, ctx: Context, event: str, **facts: Any) -> None:
+    runtime.notify(ctx, event, facts)
+
+
+@contextlib.contextmanager
+def _telling_failure(runtime: Runtime, ctx: Context, event: str, **about: Any) -> Iterator[None]:
+    """Tell of what is refused inside, which stays refused."""
+    try:
+        yield
+    except errors.FileshareError as error:
+        facts = {**about, "error": str(error)}
+        runtime.notify(ctx, event, facts, priority=Priority.ERROR)
+        raise

@@ -14,6 +14,7 @@ from fileshare.rpc import memory
 
 LOCAL = "local://"
 """The URL that means: no broker."""
+NOTIFICATIONS = "oslo_messaging_notifications"
 
 
 class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
@@ -29,8 +30,8 @@ class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
 def register(conf: cfg.ConfigOpts) -> None:
     """Make the general options of oslo.messaging (``transport_url`` …) known to *conf*."""
     for group, opts in messaging_options.list_opts():
-        if group is None:
-            conf.register_opts(opts)
+        if group in {None, NOTIFICATIONS}:
+            conf.register_opts(opts, group=group)
     # Rings stay within the process until a broker is named; between processes, work is then
     # found by polling.
     conf.set_default("transport_url", LOCAL)
@@ -46,6 +47,19 @@ def make(conf: cfg.ConfigOpts) -> Any:
     _register_global_options(conf)
     memory.install()
     return oslo_messaging.get_rpc_transport(conf)
+
+
+def make_for_notifications(conf: cfg.ConfigOpts) -> Any:
+    """The transport of [oslo_messaging_notifications], by default that of RPC."""
+    _register_global_options(conf)
+    # Drivers that need no broker are given a transport all the same.
+    unused = None if has_broker_for_notifications(conf) else "fake://"
+    return oslo_messaging.get_notification_transport(conf, url=unused)
+
+
+def has_broker_for_notifications(conf: cfg.ConfigOpts) -> bool:
+    """Whether a broker is named that could take notifications."""
+    return bool(conf[NOTIFICATIONS].transport_url) or not is_local(conf)
 
 
 def _register_global_options(conf: cfg.ConfigOpts) -> None:

@@ -17,13 +17,9 @@ IS_PUBLIC_ONCE = "os-share-type-access:is_public"
 
 
 @pytest.fixture
-def told(program, monkeypatch):
+def told(program):
     """What is announced to whoever listens."""
-    heard = []
-    monkeypatch.setattr(
-        type(program.runtime), "notify", lambda _self, event, facts: heard.append((event, facts))
-    )
-    return heard
+    return program.listen()
 
 
 def make(api, name="gold", version=LATEST, **body):
@@ -547,7 +543,8 @@ def test_changes_are_announced(told, api):
     api.put(f"/types/{id}/extra_specs/k", {"k": "w"}, as_=ADMIN)
     api.delete(f"/types/{id}/extra_specs/k", as_=ADMIN)
     api.delete(f"/types/{id}", as_=ADMIN)
-    assert [event for event, _ in told] == [
+    assert {notice.publisher for notice in told} == {"shareType.node", "shareTypeExtraSpecs.node"}
+    assert [notice.event for notice in told] == [
         "share_type.create",
         "share_type.update",
         "share_type_extra_specs.create",
@@ -555,6 +552,26 @@ def test_changes_are_announced(told, api):
         "share_type_extra_specs.delete",
         "share_type.delete",
     ]
-    assert told[1][1]["share_types"]["description"] == "d"
+    assert {notice.priority for notice in told} == {"info"}
+    assert told[1].payload["share_types"]["description"] == "d"
+
+
+def test_refusals_are_announced(told, api):
+    id = made(api)
     assert make(api, "default").status == 409
-    assert len(told) == 6  # a refusal is not news
+    assert api.put(f"/types/{id}", {"share_type": {"name": "default"}}, as_=ADMIN).status == 409
+    body = {"extra_specs": {"no spaces": "x"}}
+    assert api.post(f"/types/{id}/extra_specs", body, as_=ADMIN).status == 400
+    assert api.delete(f"/types/{id}/extra_specs/absent", as_=ADMIN).status == 404
+    assert api.delete(f"/types/{NOBODY}", as_=ADMIN).status == 404
+    failures = told[1:]
+    assert [notice.event for notice in failures] == [
+        "share_type.create",
+        "share_type.update",
+        "share_type_extra_specs.create",
+        "share_type_extra_specs.delete",
+        "share_type.delete",
+    ]
+    assert {notice.priority for notice in failures} == {"error"}
+    assert failures[0].payload["name"] == "default"
+    assert all(notice.payload["error"] for notice in failures)

@@ -17,7 +17,8 @@ class Intent(Base):
 
     ``due`` does three jobs: not before, lease ends, when to ring again.  ``fence`` does two: it
     grows at each claim, so that an old owner is recognised, and so counts the attempts.
-    ``open_key`` is unique among open intents: one for each resource.
+    ``open_key`` is unique among open intents: one for each resource.  ``begun`` counts how often
+    the daemon of a back end took it up: the first time is announced.
     """
 
     __tablename__ = "intents"
@@ -42,6 +43,7 @@ class Intent(Base):
     cancel: orm.Mapped[bool] = orm.mapped_column(default=False)
     owner: orm.Mapped[Name | None]
     fence: orm.Mapped[int] = orm.mapped_column(default=0)
+    begun: orm.Mapped[int] = orm.mapped_column(default=0)
     attempts: orm.Mapped[int] = orm.mapped_column(default=0)
     due: orm.Mapped[dt.datetime | None]
     error: orm.Mapped[str | None] = orm.mapped_column(LongText)

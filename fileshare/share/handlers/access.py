@@ -17,8 +17,8 @@ from fileshare.drivers.model import AccessChange, AccessResult, AccessRule
 from fileshare.intents.consumer import Handlers
 from fileshare.intents.job import Job
 from fileshare.intents.kinds import SyncAccess
-from fileshare.intents.outcomes import Done, Outcome
-from fileshare.intents.record import describe, tell
+from fileshare.intents.outcomes import Done, Outcome, describe
+from fileshare.intents.record import tell
 from fileshare.share import references
 from fileshare.share.references import Subject
 
