@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from reference import api, commands, decisions, options, plugins, tables
+from reference import api, commands, coverage, decisions, options, plugins, tables
 
 BLOCKS: Mapping[str, Callable[[], str]] = {
     "errors": tables.errors,
@@ -35,6 +35,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "filters": plugins.filters,
     "weighers": plugins.weighers,
     "routes": api.routes,
+    "coverage": coverage.coverage,
 }
 PAGES: Mapping[str, Callable[[], dict[str, str]]] = {
     "api": api.pages,
