@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 PACKAGES_LOCAL="mkfs.btrfs=btrfs-progs ganesha.nfsd=nfs-ganesha dbus-daemon=dbus-daemon ip=iproute2 \
     mount=mount setsid=util-linux"
 PACKAGES_SERVERS="mariadbd=mariadb-server-core mariadb-install-db=mariadb-server-core \
-    rabbitmq-server=rabbitmq-server epmd=erlang-base memcached=memcached"
+    my_print_defaults=mariadb-client-core rabbitmq-server=rabbitmq-server epmd=erlang-base memcached=memcached"
 PACKAGES_TESTS="postgres=postgresql systemd-analyze=systemd git=git"
 
 say() {

@@ -16,7 +16,6 @@ from tests.fixtures.clouds import ROOT
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.root,
-    pytest.mark.timeout(300),
     pytest.mark.skipif(os.geteuid() != 0, reason="mounting and serving NFS need root"),
     *(
         pytest.mark.skipif(

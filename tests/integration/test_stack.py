@@ -12,7 +12,7 @@ import pytest
 from devstack import control
 from tests.fixtures.clouds import ROOT
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.integration
 
 PROGRAMS = {
     "mariadb",

@@ -7,7 +7,7 @@ import uuid
 import pytest
 from openstack import exceptions
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.integration
 
 
 @pytest.fixture(params=["standalone", "stack"])

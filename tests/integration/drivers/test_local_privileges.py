@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -62,14 +64,13 @@ os._exit(0)
 
 
 @pytest.fixture
-def state(tmp_path_factory):
-    """A directory of nobody's that nobody can reach."""
-    state = tmp_path_factory.mktemp("nobody")
-    for path in (state, state.parent, state.parent.parent):
-        path.chmod(0o755)
+def state():
+    """A directory of nobody's that nobody can reach, unlike pytest's own temporary ones."""
+    state = Path(tempfile.mkdtemp(prefix="fileshare-nobody-"))
     os.chown(state, NOBODY, NOBODY)
     yield state
     ended(local_conf(state, local_share_size=1))
+    shutil.rmtree(state)
 
 
 def run(state: Path, port: int, *arguments: str) -> dict:
