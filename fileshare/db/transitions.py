@@ -363,6 +363,29 @@ def reset_instance(session: Session, instance_id: str, status: str) -> Held:
     return read(session, str(share_id))
 
 
+def reset_task_state(
+    session: Session, share_id: str, task_state: str | None, scope: Scope
+) -> None:
+    """Set what the share says of its migration, because an administrator says so.
+
+    Raises NotFound, and Refused for a share in the recycle bin.
+    """
+    swapped = swap(
+        session,
+        sa.update(Share)
+        .where(
+            Share.id == share_id,
+            Share.deleted_at.is_(None),
+            Share.is_soft_deleted.is_(False),
+            scope.clause(Share.project_id),
+        )
+        .values(task_state=task_state, updated_at=now()),
+    )
+    if not swapped:
+        own(session, share_id, scope, rule="share:reset_task_state")
+        raise in_the_bin(share_id)
+
+
 def _is_plain(column: sa.Column[Any]) -> bool:
     return column.default is not None and column.default.is_scalar
 

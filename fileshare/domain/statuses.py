@@ -153,6 +153,23 @@ class ReplicaState:
 class TaskState:
     """Phases of a share migration, shown as ``task_state``."""
 
+    RESETTABLE: Final = (
+        "migration_starting",
+        "migration_in_progress",
+        "migration_completing",
+        "migration_success",
+        "migration_error",
+        "migration_cancelled",
+        "migration_driver_in_progress",
+        "migration_driver_phase1_done",
+        "data_copying_starting",
+        "data_copying_in_progress",
+        "data_copying_completing",
+        "data_copying_completed",
+        "data_copying_cancelled",
+        "data_copying_error",
+    )
+
     BUSY: Final = frozenset(
         {
             "migration_starting",

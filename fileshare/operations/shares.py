@@ -193,6 +193,12 @@ def reset_status(unit: Unit, share_id: str, status: str) -> None:
 
 
 @operation
+def reset_task_state(unit: Unit, share_id: str, task_state: str | None) -> None:
+    """Set what a share says of its migration; raises NotFound, and Refused in the bin."""
+    transitions.reset_task_state(unit.session, share_id, task_state, unit.scope)
+
+
+@operation
 def soft_delete(unit: Unit, share_id: str) -> None:
     """Put a share into the recycle bin, where it stays for soft_deleted_share_retention_time.
 

@@ -318,6 +318,31 @@ def test_a_share_with_a_task(program):
     assert program.delete(f"/shares/{share_id}").status == 202
 
 
+def test_reset_task_state(program):
+    share_id = program.new_share()
+    for value in ({}, {"task_state": "nonsense"}, {"task_state": 5}, {"task_state": ""}, None):
+        refused(program.act(share_id, "reset_task_state", value, as_=ADMIN), 400)
+    refused(program.act(share_id, "reset_task_state", {"task_state": None}), 403)
+    refused(program.act(NOBODY, "reset_task_state", {"task_state": None}, as_=ADMIN), 404)
+    for word in ("migration_error", "migration_in_progress", None):
+        body = {"task_state": word, "os-task_state": "x"}
+        assert program.act(share_id, "reset_task_state", body, as_=ADMIN).status == 202
+        assert program.show(share_id)["task_state"] == word
+    body = {"task_state": "data_copying_error"}
+    experimental = {"X-OpenStack-Manila-API-Experimental": "true"}
+    for version, headers, status in (
+        ("2.21", experimental, 404),
+        ("2.22", {}, 404),
+        ("2.22", experimental, 202),
+        ("2.95", {}, 404),
+        ("2.96", {}, 202),
+    ):
+        how = {"as_": ADMIN, "version": version, "headers": headers}
+        assert program.act(share_id, "reset_task_state", body, **how).status == status
+    assert program.act(share_id, "soft_delete").status == 202
+    refused(program.act(share_id, "reset_task_state", body, as_=ADMIN), 403)
+
+
 def test_a_share_with_replicas(program):
     share_id = program.new_share()
     set_share(program, share_id, has_replicas=True)

@@ -11,7 +11,7 @@ from fileshare.api.request import Request
 from fileshare.api.resources.shares import shares
 from fileshare.api.rules import ADMIN, MEMBER, Rule
 from fileshare.api.shapes import BOOLEAN, TEXT_OR_NULL, choice, integer
-from fileshare.domain.statuses import SHARE_STATUSES
+from fileshare.domain.statuses import SHARE_STATUSES, TaskState
 from fileshare.operations import shares as operations
 
 FORCE_DELETE = Rule("share:force_delete", ADMIN, "Delete a share whatever its status is.")
@@ -50,6 +50,28 @@ _OF_THE_BIN = {errors.WrongStatus: 403, errors.Busy: 403}
 def reset_status(request: Request, id: str, status: str, **_: Any) -> None:
     """Set the status of a share; what works on it is stopped."""
     operations.reset_status(request.runtime, request.ctx, id, status)
+
+
+RESET_TASK_STATE = Rule("share:reset_task_state", ADMIN, "Set what a share says of its migration.")
+
+
+@shares.action(
+    "reset_task_state",
+    since="2.22",
+    experimental=(span("2.22", "2.95"),),
+    policy=(RESET_TASK_STATE, RESET_STATUS, "share:get"),
+    body=Body(
+        ACTION,
+        (
+            Field("task_state", choice(*TaskState.RESETTABLE, None), required=True),
+            Field("os-task_state", TEXT_OR_NULL),
+        ),
+    ),
+)
+def reset_task_state(request: Request, id: str, task_state: str | None, **_: Any) -> None:
+    """Set what a share says of its migration."""
+    request.authorize(RESET_STATUS)
+    operations.reset_task_state(request.runtime, request.ctx, id, task_state)
 
 
 @shares.action(
