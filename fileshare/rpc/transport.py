@@ -10,7 +10,6 @@ from oslo_config import cfg
 from oslo_messaging import opts as messaging_options
 
 from fileshare.context import Context
-from fileshare.rpc import memory
 
 LOCAL = "local://"
 """The URL that means: no broker."""
@@ -45,7 +44,6 @@ def is_local(conf: cfg.ConfigOpts) -> bool:
 def make(conf: cfg.ConfigOpts) -> Any:
     """The RPC transport of ``transport_url``."""
     _register_global_options(conf)
-    memory.install()
     return oslo_messaging.get_rpc_transport(conf)
 
 
