@@ -8,7 +8,8 @@ import importlib.metadata
 from typing import Any
 
 from fileshare.cmd import manage
-from reference.markdown import about, code, plain, table
+from fileshare.cmd.manage.program import Program
+from reference.markdown import about, code, plain, prose, table
 
 
 def programs() -> str:
@@ -24,7 +25,7 @@ def programs() -> str:
 
 def all_commands() -> str:
     """Every command with its arguments; those that all have are left out."""
-    app = manage.Program()
+    app = Program(manage.COMMANDS)
     return "\n".join(_command(app, name, cls) for name, cls in manage.COMMANDS.items())
 
 
@@ -35,7 +36,7 @@ def _command(app: Any, name: str, cls: Any) -> str:
     common = set(_arguments(bare(app, None, cmd_name=name)))
     found = _arguments(cls(app, None, cmd_name=name))
     rows = [row for row in found if row not in common]
-    return "\n".join((f"### {code(name)}", "", about(cls), "", table(("Argument", "What"), rows)))
+    return "\n".join((f"### {code(name)}", "", prose(cls), "", table(("Argument", "What"), rows)))
 
 
 def _arguments(command: Any) -> list[tuple[str, str]]:

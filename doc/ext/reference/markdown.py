@@ -45,6 +45,12 @@ def about(thing: object) -> str:
     return plain(doc.partition("\n\n")[0])
 
 
+def prose(thing: object) -> str:
+    """All paragraphs of a docstring."""
+    doc = inspect.cleandoc(getattr(thing, "__doc__", None) or "")
+    return "\n\n".join(plain(paragraph) for paragraph in doc.split("\n\n"))
+
+
 def anchor(*words: str) -> str:
     """The name of a place, for links."""
     return "-".join(re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-") for word in words)
