@@ -25,7 +25,7 @@ def compiled(text: str, field: str) -> re.Pattern[str]:
     if reason is None:
         try:
             return re.compile(text)
-        except (re.error, OverflowError, RecursionError) as error:
+        except (re.error, OverflowError, RecursionError, FutureWarning) as error:
             reason = f"it is no regular expression: {error}"
     raise errors.InvalidInput(field=field, reason=reason)
 

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import time
 
+import hypothesis
 import pytest
+from hypothesis import strategies
 
 from fileshare import errors
 from fileshare.domain import patterns
@@ -41,6 +43,8 @@ def test_it_begins_at_the_beginning(text):
         "*",
         "a**",
         "(?P<",
+        "[[a]",
+        "[a--b]",
         "\\",
         "a{99999999999999999999}",
         "n" * 256,
@@ -62,3 +66,12 @@ def test_the_slowest_that_is_taken_ends():
     begun = time.process_time()
     assert not pattern.match("a" * 255 + "b")
     assert time.process_time() - begun < 5
+
+
+@hypothesis.given(strategies.text(alphabet="ab.*+?{}()[]|\\^$0,1:<=!-&", max_size=40))
+def test_whatever_is_given_is_refused_or_matches(text):
+    try:
+        pattern = patterns.compiled(text, "name")
+    except errors.InvalidInput:
+        return
+    pattern.match(NAME)
