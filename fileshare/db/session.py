@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
 from oslo_config import cfg
@@ -29,6 +29,14 @@ TRANSIENT = (db_exception.DBDeadlock, db_exception.DBConnectionError, StartOver)
 ATTEMPTS = 8
 
 
+class _UnknownOutcome(Exception):
+    """The connection was lost during the commit."""
+
+    def __init__(self, result: object, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.result, self.cause = result, cause
+
+
 class Sessions:
     """Makes transactions on one engine."""
 
@@ -40,22 +48,47 @@ class Sessions:
         """A transaction as a context manager: committed at its end, undone by an exception."""
         return self._maker.begin()
 
-    def run(self, work: Callable[[Session], Result]) -> Result:
+    def run(
+        self,
+        work: Callable[[Session], Result],
+        is_done: Callable[[Session], bool] | None = None,
+    ) -> Result:
         """*work* in a transaction, again from the start after a deadlock or a lost connection.
 
         *work* must have no effect but on its session.  A connection that is lost during the
-        commit leaves the outcome unknown: it is retried too, since every write of the program is
-        a compare-and-swap or carries its own id, and is refused when it was done already.
+        commit leaves the outcome unknown: then *is_done* is asked whether the writes are there,
+        and without it *work* is run again, as compare-and-swaps may be.
         """
         for attempt in range(ATTEMPTS):
             try:
-                with self._maker.begin() as session:
-                    return work(session)
-            except TRANSIENT:
-                if attempt == ATTEMPTS - 1:
-                    raise
-                time.sleep(random.uniform(0, 0.02 * 2**attempt))  # noqa: S311  (jitter)
+                return self._once(work)
+            except _UnknownOutcome as unknown:
+                if is_done is not None and self.run(is_done):
+                    return cast("Result", unknown.result)
+                self._pause(attempt, unknown.cause)
+            except TRANSIENT as error:
+                self._pause(attempt, error)
         raise AssertionError
+
+    def _once(self, work: Callable[[Session], Result]) -> Result:
+        with self._maker() as session:
+            transaction = session.begin()
+            try:
+                result = work(session)
+            except BaseException:
+                transaction.rollback()
+                raise
+            try:
+                transaction.commit()
+            except db_exception.DBConnectionError as error:
+                raise _UnknownOutcome(result, error) from error
+            return result
+
+    @staticmethod
+    def _pause(attempt: int, error: Exception) -> None:
+        if attempt == ATTEMPTS - 1:
+            raise error
+        time.sleep(random.uniform(0, 0.02 * 2**attempt))  # noqa: S311  (jitter)
 
     def dispose(self) -> None:
         self.engine.dispose()

@@ -89,7 +89,11 @@ def operation(
             promised[:], told[:] = unit.promised, unit.notices
             return result
 
-        result = runtime.sessions.run(work)
+        def is_done(session: Session) -> bool:
+            # What was promised is written with the rest, under an id that nothing else has.
+            return bool(promised) and intents.get(session, promised[0].id) is not None
+
+        result = runtime.sessions.run(work, is_done)
         for intent in promised:
             runtime.ring(intent)
         for notice in told:
