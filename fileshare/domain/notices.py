@@ -85,4 +85,4 @@ def share_payload(row: Any, **extra: Any) -> dict[str, Any]:
 
 def moment(value: dt.datetime) -> str:
     """A moment in UTC as payloads write it."""
-    return value.isoformat(sep=" ", timespec="microseconds")
+    return value.isoformat(sep=" ")
