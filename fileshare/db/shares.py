@@ -289,17 +289,6 @@ def drop_children(session: Session, share_id: str) -> None:
     count(session, sa.delete(AccessRule).where(AccessRule.share_id == share_id))
 
 
-def share_and_instance(session: Session, instance_id: str) -> tuple[Share, ShareInstance] | None:
-    """An instance that is not deleted, with its share."""
-    row = session.execute(
-        sa.select(Share, ShareInstance)
-        .join(ShareInstance, ShareInstance.share_id == Share.id)
-        .where(ShareInstance.id == instance_id, ShareInstance.deleted_at.is_(None))
-        .execution_options(populate_existing=True)
-    ).one_or_none()
-    return None if row is None else (row[0], row[1])
-
-
 def on_backend(session: Session, backend: str) -> Sequence[tuple[Share, ShareInstance]]:
     """Shares and instances that are on any pool of a back end."""
     rows = session.execute(
