@@ -128,9 +128,14 @@ def backend_report(driver: base.Driver, conf: cfg.ConfigOpts) -> list[dict[str, 
 
 
 def fingerprint(driver: base.Driver, conf: cfg.ConfigOpts) -> str:
-    """A digest of all of the report that is not capacity: unchanged means nothing to ensure."""
+    """A digest of what the back end says of itself (no capacity), and of its driver's options.
+
+    Unchanged means that there is nothing to ensure.
+    """
     info = driver.info()
-    facts = {**_common(driver, info, conf), **info.capabilities}
+    section = conf[driver.name]
+    options = {opt.name: section[opt.dest] for opt in driver.OPTS if not opt.secret}
+    facts = {**_common(driver, info, conf), **info.capabilities, "options": options}
     text = json.dumps(facts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -33,7 +33,7 @@ from fileshare.share.care import Care, Restored, queue_rules, restore, tell_lost
 
 LOG = logging.getLogger(__name__)
 
-BATCH = 50
+BATCH = 20  # shares that show «ensuring» at one time
 ROUNDS = 10
 _LONGEST_PAUSE = 60.0
 
