@@ -71,6 +71,8 @@ def correct(session: Session, project_id: str) -> list[Difference]:
     Its rows are held: who books waits meanwhile, and adds to what is right then.
     """
     wrong = _differ(quotas.booked(session, project_id), quotas.recount(session, project_id))
+    if not wrong:
+        return []
     quotas.hold(session, project_id, [(item.scope, item.resource, 0) for item in wrong])
     rows = session.execute(
         sa.select(QuotaUsage.scope, QuotaUsage.resource, QuotaUsage.used)
