@@ -76,14 +76,23 @@ def take_out(session: Session, share_id: str, scope: Scope) -> bool:
     )
 
 
+def _is_over() -> sa.ColumnElement[bool]:
+    return sa.and_(Share.is_soft_deleted.is_(True), Share.scheduled_to_be_deleted_at <= now())
+
+
+def is_expired(session: Session, share_id: str) -> bool:
+    """Whether the time of a share in the bin is over; asked of a share that was taken."""
+    found = session.scalar(sa.select(Share.id).where(Share.id == share_id, _is_over()))
+    return found is not None
+
+
 def expired(session: Session, limit: int = 100, after_id: str = "") -> list[str]:
     """Ids of shares whose time in the bin is over, and that nothing works on; by id."""
     return list(
         session.scalars(
             sa.select(Share.id)
             .where(
-                Share.scheduled_to_be_deleted_at <= now(),
-                Share.is_soft_deleted.is_(True),
+                _is_over(),
                 Share.deleted_at.is_(None),
                 Share.intent_id.is_(None),
                 Share.id > after_id,

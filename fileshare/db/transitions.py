@@ -355,7 +355,7 @@ def reset_instance(session: Session, instance_id: str, status: str) -> Held:
     count(
         session,
         sa.update(ShareInstance)
-        .where(ShareInstance.id == instance_id)
+        .where(ShareInstance.id == instance_id, ShareInstance.deleted_at.is_(None))
         .values(status=status, updated_at=now()),
     )
     shown = aggregate.leader(read(session, str(share_id)).instances).status

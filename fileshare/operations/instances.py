@@ -84,6 +84,8 @@ def force_delete(unit: Unit, instance_id: str) -> None:
     """
     row = instances.get(unit.session, instance_id)
     held, intent_id = holding.take(unit, SHARE["force_delete"], row.share_id, busy=True)
+    if instance_id not in {instance.id for instance in held.instances}:
+        raise errors.NotFound(resource="Share instance", id=instance_id)
     if len(held.instances) > 1:
         raise errors.Conflict(reason=f"Share {held.share.id} has more than one instance.")
     holding.supersede(unit, held, "superseded by force_delete of its instance")

@@ -53,4 +53,6 @@ def _remove(unit: Unit, share_id: str) -> None:
     # What a back end could not remove before is tried again.
     transitions.forgive_deletion(unit.session, share_id)
     held, intent_id = holding.take(unit, SHARE["delete"], share_id)
+    if not recycle_bin.is_expired(unit.session, share_id):
+        raise errors.Refused(reason="It was taken out of the bin meanwhile.")
     holding.remove(unit, held, intent_id, DeleteShare())

@@ -159,6 +159,22 @@ def test_the_time_in_the_bin_ends(program):
     program.check()
 
 
+def test_a_share_that_is_restored_in_the_last_moment_stays(program, monkeypatch):
+    """The chore has seen it in the bin, and comes to it when it is there no more."""
+    restored, renewed, failed = (in_the_bin(program) for _ in range(3))
+    live = program.new_share()
+    expire(program)
+    for share_id in (restored, renewed, failed):
+        assert program.act(share_id, "restore").status == 202
+    assert program.act(renewed, "soft_delete").status == 202
+    set_share(program, failed, status="error_deleting")
+    seen = [restored, renewed, failed, live]
+    monkeypatch.setattr(recycle_bin.recycle_bin, "expired", lambda *_args, **_more: seen)
+    assert empty(program) == 0
+    statuses = [program.show(share_id)["status"] for share_id in seen]
+    assert statuses == ["available", "available", "error_deleting", "available"]
+
+
 def test_the_chore_is_the_schedulers(program):
     share_id = in_the_bin(program)
     expire(program)
