@@ -8,7 +8,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 PACKAGES_LOCAL="mkfs.btrfs=btrfs-progs ganesha.nfsd=nfs-ganesha dbus-daemon=dbus-daemon ip=iproute2 \
     mount=mount setsid=util-linux"
 PACKAGES_SERVERS="mariadbd=mariadb-server-core mariadb-install-db=mariadb-server-core \
-    my_print_defaults=mariadb-client-core rabbitmq-server=rabbitmq-server epmd=erlang-base memcached=memcached"
+    my_print_defaults=mariadb-client-core rabbitmq-server=rabbitmq-server epmd=erlang-base \
+    memcached=memcached"
 PACKAGES_TESTS="postgres=postgresql systemd-analyze=systemd git=git"
 
 say() {
@@ -38,6 +39,11 @@ apt_packages() {
         compgen -G '/usr/lib/*/libnfs.so.13' >/dev/null || missing+=(libnfs13)
     fi
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    # NFS-Ganesha looks for mounts there; every running Debian has it, a bare root does not.
+    if [ ! -e /etc/mtab ] && [ "$(id -u)" = 0 ]; then
+        say "Making /etc/mtab, a link to /proc/self/mounts"
+        ln -sf ../proc/self/mounts /etc/mtab
+    fi
     [ ${#missing[@]} -gt 0 ] || return 0
     mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
     if [ "$(id -u)" != 0 ]; then
