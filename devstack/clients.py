@@ -15,7 +15,9 @@ GATEWAY = f"{NETWORK}.1"
 
 
 def _ip(*arguments: str) -> None:
-    subprocess.run(("ip", *arguments), check=True, capture_output=True, text=True)
+    done = subprocess.run(("ip", *arguments), check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
 
 
 def _namespace(number: int) -> str:

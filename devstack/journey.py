@@ -51,7 +51,7 @@ class Journey:
         began = time.monotonic()
         try:
             outcome = action()
-        except (StepFailed, ClientFailed) as error:
+        except (StepFailed, ClientFailed, OSError, RuntimeError) as error:
             raise StepFailed(f"{self.number:3}. {what}: FAILED\n{error}") from error
         seconds = time.monotonic() - began
         print(f"{self.number:3}. {what:58} {outcome:24} {seconds:5.1f} s", flush=True)
