@@ -89,3 +89,16 @@ python_environment() {
     "$VENV/bin/python" -m pip install -qq --editable "$ROOT[$extras]" </dev/null
     printf '%s' "$wanted" >"$mark"
 }
+
+# quick_database_driver: mysqlclient where it can be built; PyMySQL does the same more slowly.
+quick_database_driver() {
+    "$VENV/bin/python" -c 'import MySQLdb' 2>/dev/null && return 0
+    if [ "$(id -u)" = 0 ]; then
+        apt_packages gcc=gcc pkg-config=pkg-config mariadb_config=libmariadb-dev || true
+        "$VENV/bin/python" -c 'import os, sysconfig
+assert os.path.exists(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null \
+            || install_packages python3-dev || true
+    fi
+    "$VENV/bin/python" -m pip install -qq mysqlclient </dev/null 2>/dev/null \
+        || say "mysqlclient could not be built; the database is reached by PyMySQL."
+}

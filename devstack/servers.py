@@ -177,9 +177,10 @@ class MariaDB(Server):
         # The greeting: three bytes of length, a number, then protocol version 10.
         return answer(self.port, size=5)[4:5] == b"\x0a"
 
-    def url(self, database: str) -> str:
+    def url(self, database: str, driver: str = "pymysql") -> str:
         """The SQLAlchemy URL of a database."""
-        return f"mysql+pymysql://fileshare:fileshare@{HOST}:{self.port}/{database}?charset=utf8mb4"
+        where = f"{HOST}:{self.port}/{database}"
+        return f"mysql+{driver}://fileshare:fileshare@{where}?charset=utf8mb4"
 
 
 class PostgreSQL(Server):

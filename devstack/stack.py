@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
@@ -45,6 +46,11 @@ def until(ready: Callable[[], bool], what: str, seconds: float = 60) -> None:
         if time.monotonic() > end:
             raise RuntimeError(f"{what} was not ready after {seconds:.0f} s; see {RUN}/log")
         time.sleep(0.1)
+
+
+def database_driver() -> str:
+    """The quickest driver of MariaDB that is installed; `stack.sh` tries to build mysqlclient."""
+    return "mysqldb" if importlib.util.find_spec("MySQLdb") else "pymysql"
 
 
 class Stack:
@@ -121,7 +127,7 @@ class Stack:
         with step("fileshare: configuration and tables"):
             settings.write_fileshare(
                 chosen,
-                self.mariadb.url("fileshare"),
+                self.mariadb.url("fileshare", database_driver()),
                 self.rabbitmq.url(),
                 self.memcached.url(),
             )

@@ -13,6 +13,7 @@ if [ "${1:-}" = up ]; then
         apt_packages $PACKAGES_LOCAL
     fi
     python_environment "mysql,memcache,test"
+    quick_database_driver
 fi
 [ -x "$VENV/bin/python" ] || fail "Nothing is installed: devstack/stack.sh up does it."
 exec "$VENV/bin/python" -m devstack.stack "$@"
