@@ -51,7 +51,8 @@ class Watch:
         Two daemons of one back end may say different things of it while their options are
         rolled out: what was ensured once for what this one says is not ensured again.
         """
-        found = loader.fingerprint(self.driver, self.runtime.conf)
+        care = Care(self.runtime, self.host, self.driver)
+        found = care.call(loader.fingerprint, self.driver, self.runtime.conf)
         if found == self._known:
             return False
         verdict = _notice(self.runtime, service_context(), self.host, found)
@@ -102,7 +103,7 @@ class _Walk:
     def step(self) -> Outcome:
         work = self.job.work
         if not work.fingerprint:
-            found = loader.fingerprint(self.care.driver, self.runtime.conf)
+            found = self.care.call(loader.fingerprint, self.care.driver, self.runtime.conf)
             work = dataclasses.replace(work, fingerprint=found)
         if work.rounds:
             return self._again(work)

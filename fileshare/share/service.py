@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from oslo_log import log as logging
 
+from fileshare import errors
 from fileshare.db import services
 from fileshare.db.services import Identity
 from fileshare.drivers import loader
@@ -85,13 +88,9 @@ class ShareDaemon:
             Periodic("report pools", conf.periodic_interval, self.report),
             Periodic("check", conf.periodic_interval, self.check, later=True),
             # At once, too: what changed while no daemon ran is noticed at the start.
-            Periodic("watch", conf.periodic_interval, self._watch.look, f"watch-{host}"),
+            Periodic("watch", conf.periodic_interval, self.watch, f"watch-{host}"),
             Periodic(
-                "reconcile",
-                conf.reconcile_interval,
-                self.reconciler.look,
-                lock_of(host),
-                later=True,
+                "reconcile", conf.reconcile_interval, self.reconcile, lock_of(host), later=True
             ),
             Periodic(
                 "retry access rules",
@@ -145,6 +144,24 @@ class ShareDaemon:
                 session, self.host, self.zone, reports, time.monotonic() - started
             )
         )
+
+    def watch(self) -> None:
+        """Ensure the shares of a back end that has changed."""
+        with self._patience("is not watched"):
+            self._watch.look()
+
+    def reconcile(self) -> None:
+        """Compare the back end with the database, and bring back what it lost."""
+        with self._patience("is not compared to the end"):
+            self.reconciler.look()
+
+    @contextlib.contextmanager
+    def _patience(self, consequence: str) -> Iterator[None]:
+        """What fails because of the back end is tried again by the clock."""
+        try:
+            yield
+        except errors.DriverError as error:
+            LOG.warning("Back end %s %s: %s", self.host, consequence, error.operator_text)
 
     def stop(self) -> None:
         """Take no more work, finish what runs, and leave the back end serving its clients."""
