@@ -582,6 +582,28 @@ def test_reconcile_of_a_back_end_that_does_not_work(program, manage, daemons):
     assert "Told to fail at check" in result.err
 
 
+def test_fsck(program, manage, daemons):
+    assert manage("fsck").code == 0
+    state = program.drivers["beta"].state
+    record = {"id": "stray", "size": 1, "pool": "pool", "rules": [], "protocol": "NFS"}
+    state.write(SHARES, "stray", record)
+    write(
+        program,
+        sa.insert(QuotaUsage).values(
+            project_id="ghost", scope="project", resource="shares", used=2
+        ),
+    )
+    result = manage("fsck")
+    assert result.code == 1
+    found = [(row["where"], row["what"], row["repaired"]) for row in result.rows]
+    assert found == [(BETA, "left_over", False), ("ghost", "quota", False)]
+    assert [row["repaired"] for row in manage("fsck", "--repair").rows] == [True, True]
+    assert (manage("fsck").code, manage("fsck").rows) == (0, [])
+    down(program, ALPHA)
+    result = manage("fsck")
+    assert (result.code, ALPHA in result.err) == (1, True)
+
+
 # -- locks -----------------------------------------------------------------------------------
 
 

@@ -1,9 +1,10 @@
-"""``backend …`` and ``reconcile``: what stores the shares."""
+"""``backend …``, ``reconcile`` and ``fsck``: what stores the shares."""
 
 from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
 from fileshare import errors
 from fileshare.cmd.manage.program import Listing, Parser, Rows, with_dry_run
@@ -65,41 +66,31 @@ class Rename(Listing):
         return ("table", what), sorted(done.items())
 
 
-class Reconcile(Listing):
-    """Compare a back end with the database.
-
-    The share daemon of the back end does it, and this command waits for it.  With --repair it
-    brings back exports, access rules and sizes, puts shares that are gone in error, and removes
-    what belongs to no share; what is in work is never touched.
-    Exit codes: 0 nothing is different (any more), 1 something is, or it was refused, 3 it was
-    not over in time.
-    """
+class _Comparing(Listing):
+    """What commands have that let daemons compare back ends with the database."""
 
     def get_parser(self, prog_name: str) -> Parser:
         parser: Parser = super().get_parser(prog_name)
-        parser.add_argument("backend", help="host@backend")
         parser.add_argument("--repair", action="store_true", help="Repair what is different.")
         parser.add_argument(
-            "--timeout", type=float, default=3600.0, help="Seconds to wait for the daemon."
+            "--timeout", type=float, default=3600.0, help="Seconds to wait for each daemon."
         )
         return parser
 
-    def take_action(self, parsed: argparse.Namespace) -> Rows:
+    def compare(self, host: str, parsed: argparse.Namespace) -> list[dict[str, Any]]:
+        """What is different; raises Conflict where that could not be found out."""
         ctx = service_context()
-        intent_id = maintenance.reconcile(self.runtime, ctx, parsed.backend, repair=parsed.repair)
-        names = ("what", "instance", "share", "repaired", "detail")
+        intent_id = maintenance.reconcile(self.runtime, ctx, host, repair=parsed.repair)
         result = self._wait(intent_id, time.monotonic() + parsed.timeout)
         if result is None:
             self.tell(f"It goes on without this command: see 'intent show {intent_id}'.")
             self.code = 3
-            return names, ()
+            return []
         if result.state == IntentState.FAILED:
-            raise errors.Conflict(reason=f"It could not be done: {result.error}")
-        self.code = 0 if all(row["repaired"] for row in result.findings) else 1
-        return names, [
-            (row["what"], row["instance_id"], row["share_id"], row["repaired"], row["detail"])
-            for row in result.findings
-        ]
+            raise errors.Conflict(reason=f"{host} could not be compared: {result.error}")
+        if not all(row["repaired"] for row in result.findings):
+            self.code = self.code or 1
+        return list(result.findings)
 
     def _wait(self, intent_id: str, deadline: float) -> Comparison | None:
         told = 0
@@ -115,8 +106,74 @@ class Reconcile(Listing):
             time.sleep(_PAUSE)
 
 
+_NAMES = ("what", "instance", "share", "repaired", "detail")
+
+
+def _shown(row: dict[str, Any]) -> tuple[Any, ...]:
+    return (row["what"], row["instance_id"], row["share_id"], row["repaired"], row["detail"])
+
+
+class Reconcile(_Comparing):
+    """Compare a back end with the database.
+
+    The share daemon of the back end does it, and this command waits for it.  With --repair it
+    brings back exports, access rules and sizes, puts shares that are gone in error, and removes
+    what belongs to no share; what is in work is never touched.
+    Exit codes: 0 nothing is different (any more), 1 something is, or it was refused, 3 it was
+    not over in time.
+    """
+
+    def get_parser(self, prog_name: str) -> Parser:
+        parser: Parser = super().get_parser(prog_name)
+        parser.add_argument("backend", help="host@backend")
+        return parser
+
+    def take_action(self, parsed: argparse.Namespace) -> Rows:
+        return _NAMES, [_shown(row) for row in self.compare(parsed.backend, parsed)]
+
+
+class Check(_Comparing):
+    """Compare all back ends, and the books of the quotas, with the database.
+
+    With --repair, what 'reconcile --repair' and 'quota sync' do is done.
+    Exit codes: 0 nothing is different (any more), 1 something is, or a back end could not be
+    compared, 3 one was not over in time.
+    """
+
+    def take_action(self, parsed: argparse.Namespace) -> Rows:
+        rows: list[tuple[Any, ...]] = []
+        for backend in maintenance.list_backends(self.runtime, service_context()):
+            self.tell(f"{backend.host} …")
+            try:
+                found = self.compare(backend.host, parsed)
+            except errors.FileshareError as error:
+                self.tell(str(error))
+                self.code = self.code or 1
+                continue
+            rows += [(backend.host, *_shown(row)) for row in found]
+        return ("where", *_NAMES), rows + self._quotas(parsed)
+
+    def _quotas(self, parsed: argparse.Namespace) -> list[tuple[Any, ...]]:
+        self.tell("quotas …")
+        wrong = maintenance.correct_quotas(self.runtime, dry_run=not parsed.repair)
+        if wrong and not parsed.repair:
+            self.code = self.code or 1
+        return [
+            (
+                item.project_id,
+                "quota",
+                None,
+                None,
+                parsed.repair,
+                f"{item.scope} {item.resource}: {item.booked} instead of {item.counted}",
+            )
+            for item in wrong
+        ]
+
+
 COMMANDS: dict[str, type] = {
     "backend list": List,
     "backend rename": Rename,
     "reconcile": Reconcile,
+    "fsck": Check,
 }
