@@ -56,20 +56,24 @@ def begin_ensuring(session: Session, service_id: int) -> None:
 
 def end_ensuring(session: Session, intent: Intent) -> None:
     """Show that it does so no more; shares that the intent still holds are as they were."""
-    release(session, intent.id)
+    release(session, intent)
     count(
         session,
         sa.update(Service).where(Service.id == int(intent.resource_id)).values(ensuring=False),
     )
 
 
-def release(session: Session, intent_id: str) -> None:
+def release(session: Session, intent: Intent) -> None:
     """Let go of all shares that an intent holds to ensure them."""
+    here = on(intent.destination.partition(".")[2])
     held = session.scalars(
-        sa.select(Share.id).where(Share.status == _ENSURE.during, Share.intent_id == intent_id)
+        sa.select(Share.id)
+        .join(ShareInstance, ShareInstance.share_id == Share.id)
+        .where(here, ShareInstance.status == _ENSURE.during, Share.intent_id == intent.id)
+        .distinct()
     ).all()
     for share_id in held:
-        finish(session, intent_id, share_id, _ENSURE.done)
+        finish(session, intent.id, share_id, _ENSURE.done)
 
 
 def remember(session: Session, service_id: int, fingerprint: str) -> None:

@@ -42,7 +42,7 @@ def _promise(unit: Unit, service_id: int, host: str, work: Work) -> Intent:
     resource, id = work.verb().resource, str(service_id)
     old = intents.supersede(unit.session, resource, id, "It was asked for anew.")
     if old is not None:
-        chores.release(unit.session, old.id)
+        chores.release(unit.session, old)
     return unit.promise(
         work,
         destinations.share(host),

@@ -277,6 +277,35 @@ def test_shares_show_that_they_are_ensured(alpha, watch):
     alpha.check()
 
 
+def test_an_operator_may_delete_a_share_meanwhile(alpha, watch):
+    shares = {alpha.new_share() for _ in range(3)}
+    driver = alpha.drivers["alpha"]
+    real, gone = driver.ensure, []
+
+    def ensure_and_delete(ref):
+        if not gone:
+            gone.append(ref.share_id)
+            answer = alpha.act(ref.share_id, "force_delete", as_=ADMIN)
+            assert answer.status == 202
+        return real(ref)
+
+    driver.ensure = ensure_and_delete
+    watch.look()
+    alpha.drain()
+    assert alpha.get(f"/shares/{gone[0]}").status == 404
+    assert {alpha.show(id)["status"] for id in shares - {*gone}} == {"available"}
+    alpha.check()
+
+
+def test_statements_of_a_walk(alpha, watch):
+    for _ in range(10):
+        alpha.new_share()
+    watch.look()
+    with recorded(alpha.sessions.engine) as statements:
+        alpha.drain()
+    assert len(statements) <= 6 * 10 + 15
+
+
 def test_batches(alpha, watch, monkeypatch):
     monkeypatch.setattr(ensure, "BATCH", 2)
     shares = {alpha.new_share() for _ in range(5)}
