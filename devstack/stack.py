@@ -134,11 +134,17 @@ class Stack:
             settings.write_credentials(chosen)
             settings.write_tempest(chosen)
             self.database("fileshare")
-            manage = chosen.programs / "fileshare-manage"
-            subprocess.run(
-                [manage, "--config-file", chosen.configuration, "db", "sync"],
-                check=True,
-            )
+            manage, configuration = chosen.programs / "fileshare-manage", chosen.configuration
+            log = chosen.directory / "log" / "fileshare-manage.log"
+            with log.open("ab") as output:
+                done = subprocess.run(
+                    [manage, "--config-file", configuration, "db", "sync"],
+                    stdout=output,
+                    stderr=output,
+                    check=False,
+                )
+            if done.returncode:
+                raise RuntimeError(f"fileshare-manage db sync failed; see {log}")
 
     def start_daemons(self, awaited: list[Future[None]]) -> None:
         """Start the daemons once what they need is there."""
