@@ -65,6 +65,14 @@ OPTS = [
         help="Keys of share metadata that only administrators may set or delete.",
     ),
     cfg.ListOpt(
+        "driver_updatable_metadata",
+        default=[],
+        mutable=True,
+        help="Keys of share metadata that are handed to the back end when somebody sets them. "
+        "Their values change how a back end serves the share; which keys it knows, its driver "
+        "says. Deleting a key changes nothing there.",
+    ),
+    cfg.ListOpt(
         "admin_only_el_metadata",
         default=["preferred"],
         help="Keys of the metadata of export locations that only administrators may set or "

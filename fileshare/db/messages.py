@@ -13,7 +13,7 @@ from fileshare.db.models import Message
 from fileshare.db.query import Scope, paginate
 from fileshare.db.session import Session, count, swap
 from fileshare.domain.listing import Page
-from fileshare.domain.messages import LEVEL_ERROR, RESOURCE_SHARE, describe
+from fileshare.domain.messages import ACTIONS, DETAILS, LEVEL_ERROR, RESOURCE_SHARE, describe
 
 SORT_KEYS: Mapping[str, Any] = {
     name: getattr(Message, name)
@@ -45,14 +45,38 @@ def write(
 ) -> None:
     """Tell the users of a project that *event* failed with *error*."""
     action, detail = describe(event, error)
+    add(
+        session,
+        action=action.code,
+        detail=detail.code,
+        project_id=project_id,
+        resource_id=resource_id,
+        request_id=request_id,
+        ttl=ttl,
+        reason=reason,
+    )
+
+
+def add(
+    session: Session,
+    *,
+    action: str,
+    detail: str,
+    project_id: str,
+    resource_id: str,
+    request_id: str | None,
+    ttl: float,
+    reason: str | None = None,
+) -> None:
+    """Tell the users of a project *detail* of *action*, both by their code names."""
     session.execute(
         sa.insert(Message).values(
             project_id=project_id,
             request_id=request_id,
             resource_type=RESOURCE_SHARE,
             resource_id=resource_id,
-            action_id=action.id,
-            detail_id=detail.id,
+            action_id=ACTIONS[action].id,
+            detail_id=DETAILS[detail].id,
             message_level=LEVEL_ERROR,
             reason=reason,
             expires_at=after(ttl),

@@ -53,14 +53,6 @@ def remove(session: Session, share_id: str, keys: Collection[str]) -> None:
         )
 
 
-def merge(session: Session, share_id: str, pairs: Mapping[str, str]) -> dict[str, str]:
-    """Set each of *pairs*; returns all that there is then."""
-    old = hold(session, share_id)
-    new = {**old, **pairs}
-    change(session, share_id, old, new)
-    return new
-
-
 def change(
     session: Session, share_id: str, old: Mapping[str, str], new: Mapping[str, str]
 ) -> None:

@@ -22,7 +22,7 @@ from fileshare.db.models import Intent, Share, ShareInstance
 from fileshare.db.query import ALL, Scope
 from fileshare.db.session import Session, assignments, count, parameters, swap, written
 from fileshare.domain import aggregate
-from fileshare.domain.lifecycle import ACCESS, BACKEND, RECONCILIATION, SHARE, Verb
+from fileshare.domain.lifecycle import ACCESS, BACKEND, METADATA, RECONCILIATION, SHARE, Verb
 from fileshare.domain.statuses import TRANSITIONAL, RulesStatus, Status
 
 FROM_THE_BIN = (SHARE["delete"], SHARE["force_delete"])
@@ -156,7 +156,7 @@ def settle(session: Session, intent: Intent, status: str, settlement: Settlement
     if intent.resource_type == BACKEND.resource:
         chores.end_ensuring(session, intent)
         return True
-    if intent.resource_type == RECONCILIATION.resource:
+    if intent.resource_type in {RECONCILIATION.resource, METADATA.resource}:
         return True
     gone = {"deleted_at": now()} if status == Status.DELETED else {}
     share = {"status": status, "intent_id": None, "updated_at": now(), **settlement.share, **gone}

@@ -137,6 +137,11 @@ RECONCILIATION = Lifecycle(
     "reconciliation",
     Verb("reconciliation", "run", _CLOSED, IntentState.OPEN, IntentState.DONE, IntentState.FAILED),
 )
+METADATA = Lifecycle(
+    "metadata",
+    # Nothing of the share shows that its back end is told of its metadata.
+    Verb("metadata", "update", _CLOSED, IntentState.OPEN, IntentState.DONE, IntentState.FAILED),
+)
 
 ACCESS = Lifecycle(
     "access",
@@ -152,7 +157,7 @@ ACCESS = Lifecycle(
 )
 
 LIFECYCLES: dict[str, Lifecycle] = {
-    table.resource: table for table in (SHARE, ACCESS, BACKEND, RECONCILIATION)
+    table.resource: table for table in (SHARE, ACCESS, BACKEND, RECONCILIATION, METADATA)
 }
 
 

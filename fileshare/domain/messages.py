@@ -104,6 +104,7 @@ _EVENT_ACTIONS: Final = {
     "share.force_delete": "DELETE",
     "share.ensure": "UPDATE",
     "access.sync": "UPDATE_ACCESS_RULES",
+    "metadata.update": "UPDATE_METADATA",
 }
 
 _EVENT_ERRORS: Final[dict[tuple[str, type[Exception]], str]] = {
@@ -112,6 +113,7 @@ _EVENT_ERRORS: Final[dict[tuple[str, type[Exception]], str]] = {
     ("share.shrink", errors.ShrinkWouldLoseData): "DRIVER_REFUSED_SHRINK",
     ("share.shrink", errors.Unsupported): "DRIVER_FAILED_SHRINK",
     ("access.sync", errors.InvalidAccess): "UNSUPPORTED_CLIENT_ACCESS",
+    ("metadata.update", Exception): "UPDATE_METADATA_FAILURE",
 }
 
 

@@ -14,7 +14,7 @@ exception is a defect of the driver and is treated as a DriverError without user
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, TypeVar
 
 from oslo_config import cfg
@@ -112,6 +112,19 @@ class Resizable(abc.ABC):
         """Bring the share to *size* GiB, or raise ShrinkWouldLoseData and leave it as it is."""
 
 
+class MetadataUpdates(abc.ABC):
+    """Metadata that users set on a share changes how the back end serves it."""
+
+    @abc.abstractmethod
+    def update_metadata(self, share: ShareRef, metadata: Mapping[str, str]) -> None:
+        """Bring the share in line with *metadata*.
+
+        These are all keys of the option driver_updatable_metadata that the share has now; what
+        a key that is not among them had brought about stays.  A key that the driver does not
+        know is passed over.
+        """
+
+
 class Snapshots(abc.ABC):
     """Point-in-time images of a share."""
 
@@ -154,6 +167,7 @@ class MountableSnapshots(abc.ABC):
 
 CAPABILITIES: tuple[type, ...] = (
     Resizable,
+    MetadataUpdates,
     Snapshots,
     CloneFromSnapshot,
     Revertible,

@@ -107,6 +107,8 @@ def of_work(
     session: Session, publisher: str, intent: Intent, phase: Phase, reason: str | None = None
 ) -> list[Notice]:
     """A phase of the work on a share; an end without a start brings its start along."""
+    if verb_of(intent.event).resource != SHARE.resource:
+        return []
     phases = [phase] if phase is Phase.START or intent.begun else [Phase.START, phase]
     row = usage.of_share(session, intent.share_id or intent.resource_id)
     if row is None:

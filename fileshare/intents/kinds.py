@@ -113,6 +113,13 @@ class SyncAccess(Work):
 
 
 @dataclass(frozen=True, slots=True)
+class UpdateMetadata(Work):
+    """Tell the back end of the metadata that the share has now."""
+
+    kind, event = "share.update_metadata", "metadata.update"
+
+
+@dataclass(frozen=True, slots=True)
 class EnsureShares(Work):
     """Bring back what a restart of a back end may have lost, share by share.
 

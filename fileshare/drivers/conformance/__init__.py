@@ -13,6 +13,7 @@ again, from another driver object on the same back end.
 
 from __future__ import annotations
 
+from fileshare.drivers.conformance.metadata import MetadataUpdatesSuite
 from fileshare.drivers.conformance.shares import AccessSuite, SharesSuite
 from fileshare.drivers.conformance.sizes import ResizableSuite
 from fileshare.drivers.conformance.snapshots import (
@@ -28,6 +29,7 @@ __all__ = [
     "AccessSuite",
     "CloneFromSnapshotSuite",
     "Enforced",
+    "MetadataUpdatesSuite",
     "MountableSnapshotsSuite",
     "ResizableSuite",
     "RevertibleSuite",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,14 @@ USED = "used"
 """Key of a share's record: GiB in use, for tests of shrinking."""
 
 CONTENT = "content"
+METADATA = "metadata"
 """Key of a share's record: a text that stands for its data."""
 
 
 class DummyDriver(
     base.Driver,
     base.Resizable,
+    base.MetadataUpdates,
     base.Snapshots,
     base.CloneFromSnapshot,
     base.Revertible,
@@ -157,6 +159,13 @@ class DummyDriver(
                     f"The share holds {record[USED]} GiB, more than {size} GiB."
                 )
             self.state.write(SHARES, share.id, {**record, "size": size})
+
+    def update_metadata(self, share: ShareRef, metadata: Mapping[str, str]) -> None:
+        """Note it in the record: the dummy knows every key."""
+        with self._call("update_metadata", share):
+            record = self._share(share.id)
+            known = {**record.get(METADATA, {}), **metadata}
+            self.state.write(SHARES, share.id, {**record, METADATA: known})
 
     def create_snapshot(self, snapshot: SnapshotRef) -> str | None:
         """Copy the record of the share."""

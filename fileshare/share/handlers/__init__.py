@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from fileshare.intents.consumer import Handlers
-from fileshare.share.handlers import access, backends, shares
+from fileshare.share.handlers import access, backends, metadata, shares
 
-HANDLERS = Handlers(shares.handlers, access.handlers, backends.handlers)
+HANDLERS = Handlers(shares.handlers, access.handlers, backends.handlers, metadata.handlers)

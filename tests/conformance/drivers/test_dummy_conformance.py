@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -11,13 +12,14 @@ from fileshare.drivers.conformance import (
     AccessSuite,
     CloneFromSnapshotSuite,
     Enforced,
+    MetadataUpdatesSuite,
     MountableSnapshotsSuite,
     ResizableSuite,
     RevertibleSuite,
     SharesSuite,
     SnapshotsSuite,
 )
-from fileshare.drivers.dummy.driver import CONTENT, USED
+from fileshare.drivers.dummy.driver import CONTENT, METADATA, USED
 from fileshare.drivers.dummy.state import SHARES, SNAPSHOTS
 from tests.fixtures.backends import backend_conf, started
 
@@ -44,6 +46,12 @@ class DummyHooks:
         record = driver.state.read(SNAPSHOTS, snapshot.id)
         return {(rule["to"], rule["level"]) for rule in record["rules"]}
 
+    metadata: ClassVar = {"tier": "fast"}
+    other_metadata: ClassVar = {"tier": "slow", "weight": "5"}
+
+    def metadata_in_force(self, driver, share):
+        return driver.state.read(SHARES, share.id)[METADATA]
+
     def put(self, driver, share, text) -> None:
         record = driver.state.read(SHARES, share.id)
         driver.state.write(SHARES, share.id, {**record, CONTENT: text})
@@ -61,6 +69,7 @@ class TestDummyDriver(
     SharesSuite,
     AccessSuite,
     ResizableSuite,
+    MetadataUpdatesSuite,
     SnapshotsSuite,
     CloneFromSnapshotSuite,
     RevertibleSuite,

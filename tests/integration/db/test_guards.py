@@ -285,10 +285,15 @@ def test_the_last_of_a_quota(sessions, interleave):
         }
 
 
+def set_metadata(session, share_id, pairs):
+    old = share_metadata.hold(session, share_id)
+    share_metadata.change(session, share_id, old, {**old, **pairs})
+
+
 def test_metadata_of_one_share_is_set_twice(sessions, interleave, share_id):
     interleave(
-        lambda session: share_metadata.merge(session, share_id, {"a": "1", "b": "1"}),
-        lambda session: share_metadata.merge(session, share_id, {"b": "2", "c": "2"}),
+        lambda session: set_metadata(session, share_id, {"a": "1", "b": "1"}),
+        lambda session: set_metadata(session, share_id, {"b": "2", "c": "2"}),
     )
     with sessions.begin() as session:
         assert share_metadata.find(session, [share_id])[share_id] == {"a": "1", "b": "2", "c": "2"}

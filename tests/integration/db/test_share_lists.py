@@ -93,7 +93,8 @@ def test_every_filter_runs(sessions, ids):
 def test_metadata_and_exports(sessions, ids):
     with sessions.begin() as session:
         first = ids[0]
-        share_metadata.merge(session, first, {"a": "1", "A": "2", "é ": "→"})
+        old = share_metadata.hold(session, first)
+        share_metadata.change(session, first, old, {"a": "1", "A": "2", "é ": "→"})
         new = {"a": "1", "b": "3"}
         share_metadata.change(session, first, share_metadata.hold(session, first), new)
         assert share_metadata.find(session, ids) == {first: new}
