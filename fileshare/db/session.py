@@ -71,18 +71,16 @@ class Sessions:
         raise AssertionError
 
     def _once(self, work: Callable[[Session], Result]) -> Result:
-        with self._maker() as session:
-            transaction = session.begin()
-            try:
-                result = work(session)
-            except BaseException:
-                transaction.rollback()
-                raise
-            try:
-                transaction.commit()
-            except db_exception.DBConnectionError as error:
-                raise _UnknownOutcome(result, error) from error
-            return result
+        results: list[Result] = []
+        try:
+            # A commit that fails is rolled back, too: the connection is used again.
+            with self._maker.begin() as session:
+                results.append(work(session))
+        except db_exception.DBConnectionError as error:
+            if results:
+                raise _UnknownOutcome(results[0], error) from error
+            raise
+        return results[0]
 
     @staticmethod
     def _pause(attempt: int, error: Exception) -> None:
