@@ -130,11 +130,16 @@ def delete(job: Job[DeleteShare]) -> Outcome:
 
 @handlers.handles(ForceDeleteShare, reads=references.of_job)
 def force_delete(job: Job[ForceDeleteShare]) -> Outcome:
-    """Remove the share; what the back end keeps is left to the reconciler."""
+    """Remove the share; what the back end keeps is left to the reconciler.
+
+    A back end that is only busy is asked again, as for any other work.
+    """
     subject: Subject = job.look()
     try:
         with job.driving(subject.ref.id) as driver:
             driver.delete(subject.ref)
     except errors.DriverError as error:
+        if error.transient and job.intent.attempts < job.runtime.conf.intents.max_attempts:
+            raise
         LOG.warning("Left over of share %s: %s", job.resource_id, error.operator_text)
     return _gone(subject)
