@@ -16,7 +16,7 @@ from oslo_log import log as logging
 
 from fileshare import errors
 from fileshare.context import service_context
-from fileshare.db import chores
+from fileshare.db import chores, intents
 from fileshare.db.chores import Candidate
 from fileshare.db.intents import LostClaim
 from fileshare.db.session import Session
@@ -143,13 +143,18 @@ class _Walk:
         self.busy = [item.id for item in batch if not item.is_free(holder) and item.is_busy]
         free = [item for item in batch if item.is_free(holder)]
         if self.runtime.conf.update_shares_status_on_ensure:
-            self.runtime.sessions.run(lambda session: chores.take(session, holder, free))
+            self.runtime.sessions.run(lambda session: self._take(session, free))
         for item in free:
             restored = restore(self.care, item.id, flags=True)
             if restored is None:
                 self._missed(item)
             else:
                 self._settle(item, restored)
+
+    def _take(self, session: Session, free: Sequence[Candidate]) -> None:
+        # Only for a walk that is still ours: nobody would let go of them again.
+        intents.keep(session, self.job.intent, self.runtime.conf.intents.lease)
+        chores.take(session, self.job.intent.id, free)
 
     def _missed(self, item: Candidate) -> None:
         """Something else has begun meanwhile; what is gone needs no other look."""
