@@ -11,7 +11,7 @@ from oslo_log import log as logging
 from fileshare import errors
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
-from fileshare.db.session import Session
+from fileshare.db.session import TRANSIENT, Session
 from fileshare.domain.notices import Notice
 from fileshare.intents import announcements, failpoints
 from fileshare.intents.announcements import Begun
@@ -164,8 +164,8 @@ class Consumer:
             return Failed(errors.Interrupted(attempts=limit))
         try:
             return self.handlers[type(job.work)](job)
-        except LostClaim:
-            raise
+        except (LostClaim, *TRANSIENT):
+            raise  # no outcome: without a database the work waits for it
         except Exception as error:  # noqa: BLE001  (whatever a driver raises is an outcome)
             return self._outcome_of(job, error)
 
