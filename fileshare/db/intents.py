@@ -119,6 +119,20 @@ def keep(session: Session, intent: Intent, seconds: float) -> None:
     _guarded(session, intent, {}, lease=seconds)
 
 
+_IS_HELD = sa.select(_C.id).where(
+    _C.id == sa.bindparam("intent_id"),
+    _C.fence == sa.bindparam("known_fence"),
+    _C.state == IntentState.OPEN,
+)
+
+
+def confirm(session: Session, intent: Intent) -> None:
+    """Raise LostClaim unless the claim is still the one that was read."""
+    known = {"intent_id": intent.id, "known_fence": intent.fence}
+    if session.connection().execute(_IS_HELD, known).first() is None:
+        raise LostClaim(intent.id)
+
+
 def again(
     session: Session,
     intent: Intent,

@@ -120,6 +120,9 @@ class Job(Generic[W]):
                 raise LostClaim(self.intent.id)
             if self.is_ageing():
                 self.keep()
+            else:
+                # Superseded meanwhile: what has removed the share must have the last word.
+                self.read(intents.confirm, self.intent)
             failpoints.hit("driver.before", self.work.kind)
             try:
                 yield self.backend.driver
