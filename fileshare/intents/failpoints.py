@@ -1,7 +1,7 @@
 """Named points at which tests may stop a process; nothing happens otherwise.
 
 ``FILESHARE_FAILPOINTS`` is a list of ``name=action`` with commas between; actions are ``kill``
-(SIGKILL to this process), ``raise`` (an exception) and ``sleep:SECONDS``.  A name may be
+(SIGKILL to this process), ``raise`` (the worker ends there) and ``sleep:SECONDS``.  A name may be
 narrowed to a kind of work: ``driver.after@share.extend=kill``.
 """
 

@@ -19,7 +19,7 @@ from fileshare.domain.lifecycle import SHARE
 from fileshare.drivers import loader
 from fileshare.drivers.base import Driver
 from fileshare.drivers.model import AccessChange, AccessRule, Export
-from fileshare.intents import destinations
+from fileshare.intents import destinations, failpoints
 from fileshare.intents.kinds import SyncAccess
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit
@@ -61,7 +61,9 @@ class Care:
             self.alive()
             found = self.runtime.sessions.run(lambda session: chores.those(session, [instance_id]))
             here = found and destinations.share(found[0].host) == destinations.share(self.host)
+            failpoints.hit("driver.before", "care")
             yield found[0] if here and found[0].is_free(self.holder) else None
+            failpoints.hit("driver.after", "care")
 
     def call(
         self, method: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs
