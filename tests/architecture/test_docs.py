@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
+import importlib
 import importlib.util
 import itertools
 import re
@@ -199,6 +201,24 @@ def test_commands_that_it_shows_are_there(page):
     environments = re.findall(r"tox -e ([a-z-]+)", text)
     for environment in environments:
         assert environment in (ROOT / "tox.ini").read_text(), environment
+
+
+@each
+def test_python_that_it_shows_is_right(page):
+    for block in re.findall(
+        r"^ *```python\n(.*?)^ *```", page.read_text(), re.MULTILINE | re.DOTALL
+    ):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                _check_import(node)
+
+
+def _check_import(node):
+    """What is imported is there; «things» stands for a resource of the reader's."""
+    for alias in node.names:
+        if alias.name != "things":
+            module = importlib.import_module(node.module)
+            assert hasattr(module, alias.name), f"{node.module}.{alias.name}"
 
 
 def _known_options():
