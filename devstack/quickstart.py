@@ -60,16 +60,25 @@ def nfs_port() -> int:
     return int(record.read_text())
 
 
+def api_port(asked: int | None) -> int:
+    """The port of the API: the one asked for, that of the first run, or the usual one."""
+    record = RUN / "api-port"
+    if asked is None:
+        asked = int(record.read_text()) if record.exists() else 8786
+    RUN.mkdir(mode=0o700, parents=True, exist_ok=True)
+    record.write_text(str(asked))
+    return asked
+
+
 def start(port: int) -> None:
     """Start the service unless it runs, and wait until it answers."""
-    RUN.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not control.alive(RUN):
         settings.check_port(port, "--port")
     clients.network()
     configuration = configure(port, nfs_port())
     control.ensure(RUN)
     command = [str(Path(sys.executable).parent / NAME), "--config-file", str(configuration)]
-    control.add(RUN, Program(NAME, command))
+    control.add(RUN, Program(NAME, command, settings.digest(configuration)))
     end = time.monotonic() + 60
     while not settings.listening(port):
         if time.monotonic() > end:
@@ -118,14 +127,15 @@ def main() -> None:
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--stop", action="store_true")
     parser.add_argument("--purge", action="store_true")
-    parser.add_argument("--port", type=int, default=8786)
+    parser.add_argument("--port", type=int)
     arguments = parser.parse_args()
     if arguments.stop or arguments.purge:
         stop(purge=arguments.purge)
         return
     began = time.monotonic()
+    port = api_port(arguments.port)
     try:
-        start(arguments.port)
+        start(port)
     except settings.PortTaken as error:
         raise SystemExit(f"quickstart.sh: {error}") from error
     print(f"     {NAME:58} answers                  {time.monotonic() - began:5.1f} s", flush=True)
@@ -138,7 +148,7 @@ def main() -> None:
         return
     programs = Path(sys.executable).parent
     print(
-        f"The service runs at http://{HOST}:{arguments.port}/v2\n"
+        f"The service runs at http://{HOST}:{port}/v2\n"
         f"  Use it   source {RUN}/openrc && {programs}/openstack share list\n"
         f"           (openrc is the administrator, openrc-user an ordinary user)\n"
         f"  Log      {RUN}/log/{NAME}.log\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import json
 import os
 import socket
@@ -200,6 +201,11 @@ def write_credentials(settings: Settings) -> None:
             "export OS_USER_DOMAIN_ID=default\n"
             "export OS_PROJECT_DOMAIN_ID=default\n",
         )
+
+
+def digest(configuration: Path) -> dict[str, str]:
+    """A variable for a program's environment: with its configuration, the program changes."""
+    return {"FILESHARE_DIGEST": hashlib.sha256(configuration.read_bytes()).hexdigest()}
 
 
 def exports(credentials: Path) -> dict[str, str]:

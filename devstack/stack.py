@@ -154,7 +154,10 @@ class Stack:
         with step("fileshare: daemons"):
             for name in DAEMONS:
                 command = [str(chosen.programs / name), "--config-file", str(chosen.configuration)]
-                control.add(chosen.directory, Program(name, command, {}, level=DAEMON))
+                control.add(
+                    chosen.directory,
+                    Program(name, command, settings.digest(chosen.configuration), level=DAEMON),
+                )
             until(lambda: settings.listening(chosen.api_port), "fileshare-api")
 
     def settle(self) -> None:
