@@ -64,24 +64,25 @@ class Daemon:
     _queue: queue.SimpleQueue[str | None] = field(default_factory=queue.SimpleQueue)
     _queued: set[str] = field(default_factory=set)
     _stopping: threading.Event = field(default_factory=threading.Event)
-    _threads: list[threading.Thread] = field(default_factory=list)
+    _presence: threading.Lock = field(default_factory=threading.Lock)
+    _workers: list[threading.Thread] = field(default_factory=list)
     _loops: list[Any] = field(default_factory=list)
+    _keeping: Any = None
     _server: Any = None
     _member: str | None = None
 
     def start(self) -> None:
         """Report the service, and take work."""
         conf = self.runtime.conf
-        self.heartbeat()
+        # A database that is away now is there at one of the next heartbeats.
+        heartbeat = Periodic("heartbeat", conf.report_interval, self.heartbeat)
+        self._once(heartbeat)
         for number in range(conf.intents.workers):
-            self._thread(f"worker-{number}", self._work)
-        own = [
-            Periodic("poll", conf.intents.poll_interval, self.poll),
-            Periodic("keep claims", conf.intents.lease / 3, self.consumer.keep_running),
-            Periodic("heartbeat", conf.report_interval, self.heartbeat),
-        ]
-        for task in (*own, *self.periodics):
-            self._repeat(task)
+            self._workers.append(self._thread(f"worker-{number}", self._work))
+        keep = Periodic("keep claims", conf.intents.lease / 3, self.consumer.keep_running)
+        self._keeping = self._repeat(keep)
+        poll = Periodic("poll", conf.intents.poll_interval, self.poll)
+        self._loops = [self._repeat(task) for task in (poll, heartbeat, *self.periodics)]
         if self.runtime.transport is not None:
             # Connecting waits for the broker; the daemon works without it meanwhile.
             self._thread("listen", self._listen)
@@ -99,36 +100,47 @@ class Daemon:
 
     def heartbeat(self) -> None:
         """Say that the daemon works, unless its back end does not."""
-        if not self.ready():
-            return
-        run = self.runtime.sessions.run
-        member = self._member
-        if member is None or not run(lambda session: services.heartbeat(session, member)):
-            self._member = run(lambda session: services.join(session, self.identity))
+        with self._presence:
+            if self._stopping.is_set() or not self.ready():
+                return
+            run = self.runtime.sessions.run
+            member = self._member
+            if member is None or not run(lambda session: services.heartbeat(session, member)):
+                self._member = run(lambda session: services.join(session, self.identity))
 
-    def stop(self, timeout: float = 60.0) -> None:
-        """Take no more work, let what runs finish, and say that the service is down."""
+    def leave(self) -> None:
+        """Say that the daemon takes no more work: its service is down without it."""
+        with self._presence:
+            member, self._member = self._member, None
+            if member is not None:
+                self.runtime.sessions.run(lambda session: services.leave(session, member))
+
+    def stop(self, timeout: float = 55.0) -> None:
+        """Take no more work, say that the service is down, and let what runs finish.
+
+        Claims are kept meanwhile.  *timeout* is less than what the process is given to end in.
+        """
         self._stopping.set()
-        for _ in range(self.runtime.conf.intents.workers):
+        self._once(Periodic("leave", 0, self.leave))
+        for _ in self._workers:
             self._queue.put(None)
         for loop in self._loops:
             loop.stop()
         if self._server is not None:
             self._server.stop()
         deadline = time.monotonic() + timeout
-        for thread in self._threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
-        member = self._member
-        if member is not None:
-            self.runtime.sessions.run(lambda session: services.leave(session, member))
+        for worker in self._workers:
+            worker.join(max(0.0, deadline - time.monotonic()))
+        if self._keeping is not None:
+            self._keeping.stop()
         if self._server is not None:
             self._server.wait()
 
-    def _thread(self, name: str, target: Callable[[], None]) -> None:
+    def _thread(self, name: str, target: Callable[[], None]) -> threading.Thread:
         name = f"{self.identity.host}/{name}"
         thread = threading.Thread(target=target, name=name, daemon=True)
-        self._threads.append(thread)
         thread.start()
+        return thread
 
     def _listen(self) -> None:
         for destination in self.consumer.destinations:
@@ -136,6 +148,8 @@ class Daemon:
                 self.runtime.transport, destination, self.identity.process, self.answer
             )
             server.start()
+            if self._stopping.is_set():
+                return
             self._server = server
 
     def _work(self) -> None:
@@ -149,14 +163,14 @@ class Daemon:
                 # The claim ends by itself and the work is done again; see [intents] lease.
                 LOG.exception("Intent %s could not be performed", intent_id)
 
-    def _repeat(self, task: Periodic) -> None:
+    def _repeat(self, task: Periodic) -> Any:
         # Imported here, because cmd chooses threads or eventlet before.
         from oslo_service import loopingcall  # noqa: PLC0415
 
         loop = loopingcall.FixedIntervalLoopingCall(self._once, task)
         delay = task.seconds if task.later else None
         loop.start(interval=task.seconds, initial_delay=delay, stop_on_exception=False)
-        self._loops.append(loop)
+        return loop
 
     def _once(self, task: Periodic) -> None:
         try:

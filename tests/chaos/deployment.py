@@ -102,7 +102,7 @@ class Deployment:
         backends: tuple[str, ...] = ("alpha", "beta"),
         *,
         backend_host: str | None = None,
-        delay: float = 0.1,
+        delay: float | str = 0.1,
         intents: dict[str, object] | None = None,
         **options: object,
     ) -> Node:
