@@ -16,6 +16,7 @@ from fileshare.operations import shares as operations
 
 FORCE_DELETE = Rule("share:force_delete", ADMIN, "Delete a share whatever its status is.")
 RESET_STATUS = Rule("share:reset_status", ADMIN, "Set the status of a share.")
+RESET_TASK_STATE = Rule("share:reset_task_state", ADMIN, "Set what a share says of its migration.")
 EXTEND = Rule("share:extend", MEMBER, "Make a share larger.")
 FORCE_EXTEND = Rule(
     "share:force_extend", ADMIN, "Make a share larger without asking the scheduler.", old=None
@@ -50,9 +51,6 @@ _OF_THE_BIN = {errors.WrongStatus: 403, errors.Busy: 403}
 def reset_status(request: Request, id: str, status: str, **_: Any) -> None:
     """Set the status of a share; what works on it is stopped."""
     operations.reset_status(request.runtime, request.ctx, id, status)
-
-
-RESET_TASK_STATE = Rule("share:reset_task_state", ADMIN, "Set what a share says of its migration.")
 
 
 @shares.action(
