@@ -13,6 +13,8 @@ from fileshare.intents.runtime import Runtime
 
 
 class Startable(Protocol):
+    """A daemon: it is started after the fork, and stopped by a signal."""
+
     def start(self) -> None: ...
 
     def stop(self) -> None: ...

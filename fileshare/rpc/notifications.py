@@ -132,7 +132,7 @@ class MessagingNotifier:
         try:
             self._waiting.put(None, timeout=_PATIENCE)
         except queue.Full:
-            pass
+            pass  # the broker takes nothing; what is left is counted below
         else:
             self._thread.join(timeout=_PATIENCE)
         left = self._waiting.qsize()

@@ -67,6 +67,6 @@ def _register_global_options(conf: cfg.ConfigOpts) -> None:
         try:
             module = importlib.import_module(f"oslo_messaging._{name}.client")
         except ImportError:
-            continue
+            continue  # an oslo.messaging without it
         group = f"oslo_messaging_{name}"
         conf.register_opts(getattr(module, group), group=group)
