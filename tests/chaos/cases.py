@@ -10,11 +10,15 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 
+import pytest
 from inprocess import ADMIN, Answer, Program
 
 from fileshare.context import service_context
+from fileshare.domain.lifecycle import LIFECYCLES
+from fileshare.drivers.dummy.driver import METADATA
 from fileshare.drivers.dummy.faults import CONTROL
 from fileshare.drivers.dummy.state import SHARES, State
+from fileshare.intents import failpoints
 from fileshare.operations import maintenance
 from tests.chaos import truth
 
@@ -83,6 +87,11 @@ def _reconcile(program):
     return ask
 
 
+def _update_metadata(program):
+    path = f"/shares/{program.new_share()}/metadata"
+    return lambda: program.post(path, {"metadata": {"tier": "fast"}})
+
+
 STARTS: dict[str, Start] = {
     "share.create": Start(_create, ("create",)),
     "share.extend": Start(_extend, ("extend",)),
@@ -90,6 +99,7 @@ STARTS: dict[str, Start] = {
     "share.delete": Start(_delete, ("delete",)),
     "share.force_delete": Start(_force_delete, ("delete",)),
     "access.sync": Start(_sync, ("apply_access",)),
+    "metadata.update": Start(_update_metadata, ("update_metadata",)),
     "share.ensure": Start(_ensure_and_show, ("ensure", "apply_access")),
     "backend.ensure": Start(_ensure, ("ensure", "apply_access")),
     "reconciliation.run": Start(_reconcile, ("instances", "ensure", "apply_access")),
@@ -101,8 +111,8 @@ class Worlds:
 
     def __init__(self, directory: pathlib.Path) -> None:
         # The services' heartbeats are as old as the first state.
-        patient = {"service_down_time": 100_000}
-        self.program = Program(f"sqlite:///{directory}/db.sqlite", directory, **patient)
+        options = {"service_down_time": 100_000, "driver_updatable_metadata": "tier"}
+        self.program = Program(f"sqlite:///{directory}/db.sqlite", directory, **options)
         self.program.share_type()
         self._fresh = sqlite3.connect(":memory:")
         self._copy(directory / "db.sqlite", self._fresh)
@@ -179,7 +189,10 @@ def outcome(program: Program) -> tuple:
         sorted((row.state, row.access_to) for row in found.rules),
         len(found.exports),
         sorted(found.booked.items()),
-        sorted((record["size"], len(record["rules"])) for record in held(program).values()),
+        sorted(
+            (record["size"], len(record["rules"]), str(record.get(METADATA)))
+            for record in held(program).values()
+        ),
     )
 
 
@@ -188,3 +201,24 @@ def check(program: Program, **how: bool) -> None:
     truth.check(truth.read(program.sessions), held(program), **how)
     for backend in BACKENDS:
         assert State(program.state / backend).notes("overlaps") == []
+
+
+EVENTS = sorted(f"{table.resource}.{verb.name}" for table in LIFECYCLES.values() for verb in table)
+VERBS = {f"{table.resource}.{verb.name}": verb for table in LIFECYCLES.values() for verb in table}
+
+CHORES = {"share.ensure", "backend.ensure", "reconciliation.run"}
+
+each_verb = pytest.mark.parametrize("event", EVENTS)
+
+
+def hits(worlds, event, monkeypatch):
+    """The points that the verb passes when nothing goes wrong, and how it ends then."""
+    program, ask = worlds.begin(event)
+    passed = []
+    with monkeypatch.context() as patch:
+        patch.setattr(failpoints, "hit", lambda name, kind="": passed.append(f"{name}@{kind}"))
+        accepted(ask())
+        program.drain()
+    check(program)
+    assert {point.partition("@")[0] for point in passed} >= {"claimed", "recording", "recorded"}
+    return passed, outcome(program)

@@ -1,4 +1,4 @@
-"""What tests with real processes need of the machine."""
+"""What the chaos tests need: programs of the machine, and a program to be spoilt."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import pytest
 
 from devstack.servers import MissingServer, program
+from tests.chaos.cases import Worlds
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +20,16 @@ def required():
         if os.environ.get("CI"):
             raise
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def program_of_the_module(tmp_path_factory):
+    made = Worlds(tmp_path_factory.mktemp("worlds"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def worlds(program_of_the_module, monkeypatch):
+    monkeypatch.delenv("FILESHARE_FAILPOINTS", raising=False)
+    return program_of_the_module

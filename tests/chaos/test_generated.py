@@ -13,17 +13,21 @@ from inprocess import ADMIN, Bell
 from oslo_db import exception as db_exception
 
 from fileshare.db.session import Sessions
-from fileshare.domain.lifecycle import LIFECYCLES
 from fileshare.domain.statuses import IntentState, RuleState, Status
 from fileshare.intents import consumer, failpoints
 from fileshare.intents.kinds import KINDS
+from fileshare.share.handlers import HANDLERS
 from tests.chaos import truth
 from tests.chaos.cases import (
+    CHORES,
+    EVENTS,
     STARTS,
-    Worlds,
+    VERBS,
     accepted,
     check,
+    each_verb,
     held,
+    hits,
     order,
     outcome,
     picture,
@@ -32,44 +36,11 @@ from tests.chaos.cases import (
 
 pytestmark = pytest.mark.chaos
 
-EVENTS = sorted(f"{table.resource}.{verb.name}" for table in LIFECYCLES.values() for verb in table)
-VERBS = {f"{table.resource}.{verb.name}": verb for table in LIFECYCLES.values() for verb in table}
-
-CHORES = {"share.ensure", "backend.ensure", "reconciliation.run"}
-
-each_verb = pytest.mark.parametrize("event", EVENTS)
-
-
-@pytest.fixture(scope="module")
-def program_of_the_module(tmp_path_factory):
-    made = Worlds(tmp_path_factory.mktemp("worlds"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def worlds(program_of_the_module, monkeypatch):
-    monkeypatch.delenv("FILESHARE_FAILPOINTS", raising=False)
-    return program_of_the_module
-
 
 def test_every_verb_is_covered():
     assert sorted(STARTS) == EVENTS
     # Ensuring is shown on the shares, and is part of the chore of their back end.
     assert {work.event for work in KINDS.values()} == {*EVENTS} - {"share.ensure"}
-
-
-def hits(worlds, event, monkeypatch):
-    """The points that the verb passes when nothing goes wrong, and how it ends then."""
-    program, ask = worlds.begin(event)
-    passed = []
-    with monkeypatch.context() as patch:
-        patch.setattr(failpoints, "hit", lambda name, kind="": passed.append(f"{name}@{kind}"))
-        accepted(ask())
-        program.drain()
-    check(program)
-    assert {point.partition("@")[0] for point in passed} >= {"claimed", "recording", "recorded"}
-    return passed, outcome(program)
 
 
 @each_verb
@@ -145,7 +116,7 @@ def check_given_up(program, event):
         return
     if event.startswith("share."):
         assert statuses <= {verb.failed}
-    else:
+    elif event == "access.sync":
         assert {row.access_rules_status for row in found.instances} == {verb.failed}
         assert {rule.state for rule in found.rules} == {RuleState.ERROR}
     assert found.told
@@ -156,7 +127,8 @@ def check_given_up(program, event):
 
 def last_kind(event):
     """The kind in which the verb reaches the back end; chores look after share by share."""
-    return "care" if event in CHORES else event
+    kinds = {work.event: work.kind for work in HANDLERS}
+    return "care" if event in CHORES else kinds[event]
 
 
 class Deaf(Bell):
