@@ -70,6 +70,7 @@ SORT_KEYS: Mapping[str, Any] = {
     "share_type": Share.share_type_id,
     "availability_zone": Share.availability_zone_id,
     "snapshot": Share.snapshot_id,
+    "share_network": Share.share_network_id,
 }
 
 EQUALS: Mapping[str, Any] = {

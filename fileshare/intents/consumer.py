@@ -6,11 +6,13 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from oslo_context import context as oslo
 from oslo_log import log as logging
 
 from fileshare import errors
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
+from fileshare.db.models import Intent
 from fileshare.db.session import TRANSIENT, Session
 from fileshare.domain.notices import Notice
 from fileshare.intents import announcements, failpoints
@@ -67,6 +69,17 @@ class Handlers(Mapping[type[Work], Handler]):
         return register
 
 
+def _tell_the_log(intent: Intent) -> None:
+    """Each record that this thread logs now carries the ids of the request behind the work."""
+    oslo.RequestContext(
+        user_id=intent.user_id,
+        project_id=intent.project_id,
+        request_id=intent.request_id,
+        resource_uuid=intent.share_id or intent.resource_id,
+        overwrite=True,
+    )
+
+
 class Consumer:
     """Performs the intents of one daemon; :mod:`fileshare.intents.daemon` feeds it.
 
@@ -99,6 +112,7 @@ class Consumer:
         if claimed is None:
             return False
         job, told = claimed
+        _tell_the_log(job.intent)
         failpoints.hit("claimed", job.intent.kind)
         self._tell(told)
         self.running[intent_id] = job
