@@ -94,6 +94,7 @@ class Deployment:
         self.nodes: dict[str, Node] = {}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self.kills = 0
+        self.programs = PROGRAMS
 
     # -- configuration ---------------------------------------------------------------------
     def node(
@@ -149,7 +150,7 @@ class Deployment:
     def run(self, program: str, *arguments: str, node: str = "node") -> str:
         """Run a command to its end; what it said."""
         done = subprocess.run(
-            [PROGRAMS / program, "--config-file", self.nodes[node].path, *arguments],
+            [self.programs / program, "--config-file", self.nodes[node].path, *arguments],
             check=False,
             capture_output=True,
             text=True,
@@ -165,7 +166,7 @@ class Deployment:
         assert name not in self.running, f"{name} runs already"
         with self.log(name).open("ab") as log:
             self.running[name] = subprocess.Popen(
-                [PROGRAMS / f"fileshare-{program}", "--config-file", self.nodes[node].path],
+                [self.programs / f"fileshare-{program}", "--config-file", self.nodes[node].path],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
