@@ -89,8 +89,9 @@ class Keystone:
             'wsgi_app = "keystone.wsgi.api:application"\n'
             f'bind = "{HOST}:{self.port}"\n'
             f'worker_tmp_dir = "{self.directory}"\n'
+            # One thread each: Keystone makes its policies at the first request, and refuses
+            # one that comes meanwhile.
             "workers = 2\n"
-            "threads = 4\n"
             "graceful_timeout = 2\n"
             "control_socket_disable = True\n",
         )
