@@ -63,6 +63,7 @@ def begin(cloud, *share_nodes):
     migration.upgrade(cloud.sessions.engine)
     cloud.start("api")
     cloud.start("scheduler")
+    cloud.start("data")
     for node in share_nodes:
         cloud.start("share", node)
     until(cloud.serves, "the API serves")
@@ -112,7 +113,7 @@ def prepared_shares(cloud, count=25):
 
 
 def kill_each_in_turn(cloud):
-    """API, scheduler and share daemon: all processes of each, its workers, its parent."""
+    """Each daemon: all processes of it, its workers, its parent."""
     cloud.kill("api")
     cloud.start("api")
     time.sleep(0.5)
@@ -123,6 +124,8 @@ def kill_each_in_turn(cloud):
     time.sleep(0.5)
     cloud.kill("share")
     cloud.start("share")
+    cloud.kill("data")
+    cloud.start("data")
     time.sleep(1.0)
     cloud.kill_children("scheduler")
     until(cloud.serves, "the API serves again")
