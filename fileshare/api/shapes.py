@@ -236,5 +236,8 @@ DATE = Shape({"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"}, read=_checked_
 OBJECT = Shape({"type": "object"}, read=_literal)
 TEXTS = mapping(TEXT)
 METADATA = mapping(text(1023, least=1))
-SPECS = mapping(Shape({"type": ["string", "boolean"], "minLength": 1, "maxLength": 255}, str))
+# Programs also send sizes as numbers; they are kept as text.
+SPECS = mapping(
+    Shape({"type": ["string", "boolean", "number"], "minLength": 1, "maxLength": 255}, str)
+)
 LINKS = listing(structure(rel=TEXT, href=TEXT))

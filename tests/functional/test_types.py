@@ -575,3 +575,12 @@ def test_refusals_are_announced(told, api):
     assert {notice.priority for notice in failures} == {"error"}
     assert failures[0].payload["name"] == "default"
     assert all(notice.payload["error"] for notice in failures)
+
+
+def test_a_spec_may_be_sent_as_a_number(api):
+    """The official test plug-in sends sizes so."""
+    specs = {"driver_handles_share_servers": False, "provisioning:min_share_size": 2}
+    new = {"share_type": {"name": "sized", "extra_specs": specs}}
+    answer = api.post("/types", new, as_=ADMIN)
+    assert answer.status == 200, answer.body
+    assert answer["share_type"]["extra_specs"]["provisioning:min_share_size"] == "2"
