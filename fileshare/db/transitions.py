@@ -298,11 +298,10 @@ def _instances_with(share_id: str, status: str) -> sa.ColumnElement[bool]:
     )
 
 
-def reset(session: Session, share_id: str, status: str, scope: Scope) -> Held:
-    """Set the share to *status* because an administrator says so; the caller supersedes intents.
-
-    Raises NotFound, and Refused for a share in the recycle bin.
-    """
+def _set_by_force(
+    session: Session, share_id: str, scope: Scope, rule: str, values: Mapping[str, Any]
+) -> None:
+    """Write to a share whatever it is doing; raises NotFound, and Refused in the recycle bin."""
     swapped = swap(
         session,
         sa.update(Share)
@@ -312,11 +311,21 @@ def reset(session: Session, share_id: str, status: str, scope: Scope) -> Held:
             Share.is_soft_deleted.is_(False),
             scope.clause(Share.project_id),
         )
-        .values(status=status, intent_id=None, updated_at=now()),
+        .values(**values, updated_at=now()),
     )
     if not swapped:
-        own(session, share_id, scope, rule="share:reset_status")
+        own(session, share_id, scope, rule=rule)
         raise in_the_bin(share_id)
+
+
+def reset(session: Session, share_id: str, status: str, scope: Scope) -> Held:
+    """Set the share to *status* because an administrator says so; the caller supersedes intents.
+
+    Raises NotFound, and Refused for a share in the recycle bin.
+    """
+    _set_by_force(
+        session, share_id, scope, "share:reset_status", {"status": status, "intent_id": None}
+    )
     _write_instances(session, share_id, {"status": status, "updated_at": now()})
     return read(session, share_id)
 
@@ -370,20 +379,7 @@ def reset_task_state(
 
     Raises NotFound, and Refused for a share in the recycle bin.
     """
-    swapped = swap(
-        session,
-        sa.update(Share)
-        .where(
-            Share.id == share_id,
-            Share.deleted_at.is_(None),
-            Share.is_soft_deleted.is_(False),
-            scope.clause(Share.project_id),
-        )
-        .values(task_state=task_state, updated_at=now()),
-    )
-    if not swapped:
-        own(session, share_id, scope, rule="share:reset_task_state")
-        raise in_the_bin(share_id)
+    _set_by_force(session, share_id, scope, "share:reset_task_state", {"task_state": task_state})
 
 
 def _is_plain(column: sa.Column[Any]) -> bool:
