@@ -33,7 +33,8 @@ def test_every_kind_has_one_handler_in_one_daemon():
 def test_every_kind_carries_out_a_verb():
     for kind, work in KINDS.items():
         assert work.kind == kind
-        assert verb_of(work.event).event == work.event
+        assert verb_of(work.event) is work.verb()
+        assert work.verb().event == work.event
 
 
 def test_every_verb_leads_from_settled_to_settled():
@@ -56,10 +57,15 @@ def test_every_driver_inherits_the_suites_of_its_capabilities(name):
     found = (ROOT / "tests/conformance/drivers").glob(f"test_{family}*.py")
     mine = [path.read_text() for path in found]
     assert mine, f"no conformance test makes the driver {name}"
-    for capability in base.CAPABILITIES:
-        if issubclass(cls, capability):
-            suite = SUITES[capability.__name__].__name__
-            assert any(suite in text for text in mine), f"{name} does not inherit {suite}"
+    assert issubclass(cls, base.Driver)
+    wanted = ["SharesSuite", "AccessSuite"]
+    wanted += [SUITES[one.__name__].__name__ for one in base.CAPABILITIES if issubclass(cls, one)]
+    for suite in wanted:
+        assert any(suite in text for text in mine), f"{name} does not inherit {suite}"
+
+
+def test_every_capability_has_a_suite():
+    assert {cls.__name__ for cls in base.CAPABILITIES} <= set(SUITES)
 
 
 def test_error_codes_are_unique_and_texts_can_be_filled_in():

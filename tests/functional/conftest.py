@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inprocess
+import managing
 import pytest
 
 
@@ -22,6 +23,16 @@ def api(program):
 def share(api):
     """A share that is available."""
     return api.new_share()
+
+
+@pytest.fixture
+def manage(program):
+    """Runs one command; what it answers as JSON is in ``rows``."""
+
+    def command(*words, listing=True):
+        return managing.run(program.runtime, *words, *(("-f", "json") if listing else ()))
+
+    return command
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from granting import (
-    NOBODY,
     Calls,
     ask,
     backend_of,
@@ -17,7 +16,7 @@ from granting import (
     together,
     update,
 )
-from inprocess import ADMIN, READER, STRANGER
+from inprocess import ADMIN, NOBODY, READER, STRANGER
 from queries import assert_queries
 
 IP = {"access_type": "ip", "access_to": "10.0.0.5", "access_level": "rw"}

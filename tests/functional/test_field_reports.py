@@ -19,7 +19,6 @@ from fileshare.api import wsgi
 from fileshare.api.policy import all_operations
 from fileshare.db import models
 
-NOBODY = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 GOOD = {"share_proto": "NFS", "size": 1, "share_type": "default"}
 SPECS = {"driver_handles_share_servers": "False"}
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 
 import pytest
-from inprocess import ADMIN, MEMBER, OTHER_PROJECT, PROJECT, READER, STRANGER
+from inprocess import ADMIN, MEMBER, NOBODY, OTHER_PROJECT, PROJECT, READER, STRANGER
 
 NEIGHBOUR = f"bob:{PROJECT}:member"
 SERVICE = f"nova:{OTHER_PROJECT}:service"
-NOBODY = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 
 
 def lock(api, resource_id, as_=MEMBER, **values):

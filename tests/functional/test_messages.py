@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from inprocess import ADMIN, MEMBER, OTHER_PROJECT, PROJECT, READER, STRANGER
+from inprocess import ADMIN, MEMBER, NOBODY, OTHER_PROJECT, PROJECT, READER, STRANGER
 
 from fileshare.db.clock import after
 from fileshare.db.models import Message, new_id
@@ -24,7 +24,6 @@ KEYS = {
     "resource_id",
     "user_message",
 }
-NOBODY = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 
 
 @pytest.fixture

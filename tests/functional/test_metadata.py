@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from inprocess import ADMIN, MEMBER, READER, STRANGER
-from test_shares_errors import NOBODY, refused
+from inprocess import ADMIN, MEMBER, NOBODY, READER, STRANGER
+from test_shares_errors import refused
 
 ODD = [
     {"": "v"},

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from inprocess import ADMIN, LATEST, MEMBER, OTHER_PROJECT, PROJECT, READER, STRANGER
+from inprocess import ADMIN, LATEST, MEMBER, NOBODY, OTHER_PROJECT, PROJECT, READER, STRANGER
 
 from fileshare import errors
 from fileshare.db import quotas
 from fileshare.domain.quotas import RESOURCES, Charge
 
-NOBODY = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 DEFAULTS = {resource.name: resource.default for resource in RESOURCES}
 MOST = 2**31 - 1
 FIRST = {"shares", "gigabytes", "snapshots", "snapshot_gigabytes", "share_networks"}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from inprocess import ADMIN, MEMBER, STRANGER
+from inprocess import ADMIN, MEMBER, NOBODY, STRANGER
 
 NEW = {"share_proto": "nfs", "size": 2, "name": "mine", "metadata": {"k": "v"}}
-NOBODY = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 
 
 def test_create(api):

@@ -7,8 +7,8 @@ import json
 
 import pytest
 import sqlalchemy as sa
-from inprocess import ADMIN, MEMBER, READER, STRANGER
-from test_shares_errors import NOBODY, refused, set_share
+from inprocess import ADMIN, MEMBER, NOBODY, READER, STRANGER
+from test_shares_errors import refused, set_share
 
 from fileshare.db import models
 from fileshare.db.clock import after

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from inprocess import ADMIN, MEMBER, READER, STRANGER
+from inprocess import ADMIN, MEMBER, NOBODY, READER, STRANGER
 
 from fileshare.db import models
 
-NOBODY = "ffffffff-ffff-4fff-8fff-ffffffffffff"
 GOOD = {"share_proto": "NFS", "size": 1, "share_type": "default"}
 NAMES = {400: "badRequest", 403: "forbidden", 404: "itemNotFound", 409: "conflictingRequest",
          413: "overLimit", 422: "computeFault"}  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inprocess
 import pytest
-from inprocess import ADMIN, MEMBER, STRANGER
-from test_shares_errors import NOBODY, refused
+from inprocess import ADMIN, MEMBER, NOBODY, STRANGER
+from test_shares_errors import refused
 
 GOOD = {"share_proto": "NFS", "size": 1, "share_type": "default"}
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 from urllib.parse import quote, urlencode
 
 import pytest
-from inprocess import ADMIN, ADMIN_PROJECT, MEMBER, OTHER_PROJECT, PROJECT, READER, STRANGER
-from test_shares_errors import NOBODY, refused, set_share
+from inprocess import (
+    ADMIN,
+    ADMIN_PROJECT,
+    MEMBER,
+    NOBODY,
+    OTHER_PROJECT,
+    PROJECT,
+    READER,
+    STRANGER,
+)
+from test_shares_errors import refused, set_share
 
 from fileshare.api.resources.shares import LIST
 from fileshare.db.shares import SORT_KEYS
