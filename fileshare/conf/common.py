@@ -6,6 +6,8 @@ import socket
 
 from oslo_config import cfg
 
+from fileshare.domain import hints
+
 GROUP = "DEFAULT"
 
 OPTS = [
@@ -61,7 +63,7 @@ OPTS = [
     ),
     cfg.ListOpt(
         "admin_only_metadata",
-        default=["__affinity_same_host", "__affinity_different_host", "__managed_at"],
+        default=[*hints.METADATA.values(), "__managed_at"],
         help="Keys of share metadata that only administrators may set or delete.",
     ),
     cfg.ListOpt(

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from oslo_db import exception as db_exception
 
 from fileshare import errors
-from fileshare.db import locks, transitions
+from fileshare.db import locks, share_metadata, transitions
 from fileshare.db.clock import now
 from fileshare.db.models import (
     AccessMapping,
@@ -253,14 +253,15 @@ def own(session: Session, scope: Scope, share_id: str) -> Any:
     return row
 
 
-def present(session: Session, scope: Scope, share_ids: Collection[str]) -> set[str]:
-    """Which of *share_ids* are shares that the caller may see."""
+def present(session: Session, scope: Scope, share_ids: Collection[str]) -> dict[str, str]:
+    """Which of *share_ids* are shares that the caller may see, with their projects."""
     visible = sa.or_(scope.clause(Share.project_id), Share.is_public == sa.true())
-    return set(
-        session.scalars(
-            sa.select(Share.id).where(Share.id.in_(share_ids), Share.deleted_at.is_(None), visible)
+    rows = session.execute(
+        sa.select(Share.id, Share.project_id).where(
+            Share.id.in_(share_ids), Share.deleted_at.is_(None), visible
         )
     )
+    return {row.id: row.project_id for row in rows}
 
 
 def update(session: Session, scope: Scope, share_id: str, values: Mapping[str, Any]) -> None:
@@ -281,8 +282,9 @@ def update(session: Session, scope: Scope, share_id: str, values: Mapping[str, A
 
 
 def drop_children(session: Session, share_id: str) -> None:
-    """Remove exports, rules and locks of a share that is gone."""
+    """Remove exports, rules, locks and what other shares keep of a share that is gone."""
     locks.forget_share(session, share_id)
+    share_metadata.unname(session, share_id)
     instances = sa.select(ShareInstance.id).where(ShareInstance.share_id == share_id)
     for model in (ExportLocation, AccessMapping):
         where = model.share_instance_id.in_(instances)

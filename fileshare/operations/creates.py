@@ -65,11 +65,12 @@ def create(unit: Unit, new: NewShare) -> Shown:
         share_type.id,
         share_amounts(new.size, replicated=bool(replicated)),
     )
-    metadata = {**new.metadata, **hints.kept(unit, new.scheduler_hints)}
+    share_id = new_id()
+    metadata = {**new.metadata, **hints.keep(unit, share_id, new.scheduler_hints)}
     books = quotas.charge(unit.session, charge, unit.runtime.quota_defaults)
     quotas.check_size(books, charge.scopes(), new.size)
-    columns = _insert(unit, new, protocol, share_type, zone, charge)
-    share_metadata.add(unit.session, columns["id"], metadata)
+    columns = _insert(unit, share_id, new, protocol, share_type, zone, charge)
+    share_metadata.add(unit.session, share_id, metadata)
     row = SimpleNamespace(
         **columns,
         availability_zone=zone.name if zone else None,
@@ -145,13 +146,14 @@ def mount_point(share_type: TypeAndSpecs, name: str | None, project_id: str) -> 
 
 def _insert(
     unit: Unit,
+    share_id: str,
     new: NewShare,
     protocol: str,
     share_type: TypeAndSpecs,
     zone: AvailabilityZone | None,
     charge: Charge,
 ) -> Mapping[str, Any]:
-    intent_id, share_id = new_id(), new_id()
+    intent_id = new_id()
     replication = share_type.specs.get(specs.REPLICATION_TYPE)
     placed = {
         "availability_zone_id": zone.id if zone else None,

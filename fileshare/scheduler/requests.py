@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from fileshare.db import placements, pools
 from fileshare.db.placements import Placed
 from fileshare.db.session import Session
+from fileshare.domain.hints import DIFFERENT_HOST, METADATA, SAME_HOST, ids
 from fileshare.scheduler.model import PlacementRequest, demand
 
-SAME_HOST, DIFFERENT_HOST = "same_host", "different_host"
 ONLY_HOST, QUERY = "only_host", "query"
-METADATA: Final = {
-    SAME_HOST: "__affinity_same_host",
-    DIFFERENT_HOST: "__affinity_different_host",
-}
-"""Keys under which a share keeps its hints, for placements later on (replicas, moves)."""
 
 
 def of_new(placed: Placed, hints: Mapping[str, str], session: Session) -> PlacementRequest:
     """What a new share asks; hints that name other shares cost one statement."""
     share = placed.share
-    near, far = (_ids(placed, hints, key) for key in (SAME_HOST, DIFFERENT_HOST))
-    held = pools.hosts_of(session, {*near, *far}) if near or far else {}
+    near, far = _others(placed, hints, session)
     return PlacementRequest(
         size=share.size,
         demand=demand(placed.extra_specs, share.share_proto),
@@ -34,8 +28,8 @@ def of_new(placed: Placed, hints: Mapping[str, str], session: Session) -> Placem
         query=hints.get(QUERY),
         zone_id=share.availability_zone_id,
         from_snapshot=share.snapshot_id is not None,
-        neighbours={id: held.get(id) for id in near},
-        strangers={id: held.get(id) for id in far},
+        neighbours=near,
+        strangers=far,
         share=facts(placed),
     )
 
@@ -77,6 +71,24 @@ def facts(placed: Placed) -> dict[str, Any]:
     return {**{name: getattr(share, name) for name in names}, "metadata": placed.metadata}
 
 
-def _ids(placed: Placed, hints: Mapping[str, str], key: str) -> tuple[str, ...]:
-    text = hints.get(key) or placed.metadata.get(METADATA[key]) or ""
-    return tuple(id.strip() for id in text.split(",") if id.strip())
+_Others = dict[str, frozenset[str] | None]
+
+
+def _others(placed: Placed, hints: Mapping[str, str], session: Session) -> tuple[_Others, _Others]:
+    """Where the shares are that this one is to be with, and those that it is to avoid.
+
+    What the request names must be there. What the metadata names counts where it is: whoever
+    names this share wrote itself there, and may not have been placed, or be gone.
+    """
+    asked = {key: ids(hints.get(key, "")) for key in METADATA}
+    kept = {key: ids(placed.metadata.get(METADATA[key], "")) for key in METADATA if not asked[key]}
+    named = {id for some in (asked, kept) for each in some.values() for id in each}
+    held = pools.hosts_of(session, named) if named else {}
+    found: dict[str, _Others] = {
+        key: {
+            **{id: held.get(id) for id in asked[key]},
+            **{id: held[id] for id in kept.get(key, ()) if held.get(id)},
+        }
+        for key in METADATA
+    }
+    return found[SAME_HOST], found[DIFFERENT_HOST]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inprocess
 import pytest
-from inprocess import ADMIN, MEMBER, NOBODY, STRANGER
+from inprocess import ADMIN, MEMBER, NOBODY, PROJECT, STRANGER
 from test_shares_errors import refused
 
 GOOD = {"share_proto": "NFS", "size": 1, "share_type": "default"}
@@ -36,6 +36,77 @@ def test_near_and_far(program):
     failed = create(program, scheduler_hints=nowhere)["share"]
     assert program.show(failed["id"])["status"] == "error"
     program.check()
+
+
+def named(program, share_id):
+    """What a share keeps about others."""
+    return program.get(f"/shares/{share_id}/metadata", as_=ADMIN)["metadata"]
+
+
+def test_the_named_share_keeps_it_too(program):
+    first = program.new_share(metadata={"k": "v"})
+    near, nearer = (
+        create(program, scheduler_hints={"same_host": first})["share"]["id"] for _ in range(2)
+    )
+    far = create(program, scheduler_hints={"different_host": f"{first},{near}"})["share"]["id"]
+    assert named(program, first) == {
+        "k": "v",
+        "__affinity_same_host": f"{near},{nearer}",
+        "__affinity_different_host": far,
+    }
+    assert named(program, near) == {
+        "__affinity_same_host": first,
+        "__affinity_different_host": far,
+    }
+    program.delete(f"/shares/{near}")
+    program.drain()
+    assert named(program, first)["__affinity_same_host"] == nearer
+    assert named(program, far) == {"__affinity_different_host": first}
+    program.delete(f"/shares/{first}")
+    program.drain()
+    assert named(program, nearer) == named(program, far) == {}
+    program.check()
+
+
+def test_a_refused_create_is_not_kept(program):
+    first = program.new_share()
+    program.put(f"/quota-sets/{PROJECT}", {"quota_set": {"shares": 1}}, as_=ADMIN)
+    refused(create(program, scheduler_hints={"same_host": first}), 413)
+    refused(create(program, scheduler_hints={"same_host": f"{first},{NOBODY}"}), 404)
+    assert named(program, first) == {}
+
+
+def test_a_share_of_another_project_is_not_written_to(program):
+    other = program.new_share(as_=STRANGER)
+    program.put(f"/shares/{other}", {"share": {"is_public": True}}, as_=ADMIN)
+    mine = create(program, scheduler_hints={"same_host": other})["share"]["id"]
+    assert named(program, mine) == {"__affinity_same_host": other}
+    assert named(program, other) == {}
+    theirs = create(program, as_=ADMIN, scheduler_hints={"same_host": other})["share"]["id"]
+    assert named(program, other) == {"__affinity_same_host": theirs}
+
+
+def test_more_than_a_value_holds(program):
+    first = program.new_share()
+    program.put(
+        f"/quota-sets/{PROJECT}", {"quota_set": {"shares": -1, "gigabytes": -1}}, as_=ADMIN
+    )
+    made = [
+        create(program, scheduler_hints={"same_host": first})["share"]["id"] for _ in range(28)
+    ]
+    assert named(program, first) == {"__affinity_same_host": ",".join(made[:27])}
+    assert named(program, made[27]) == {"__affinity_same_host": first}
+
+
+def test_whoever_names_a_share_does_not_hinder_its_placement(program):
+    first = program.new_share(drain=False)
+    late = program.post(
+        "/shares", {"share": {**GOOD, "scheduler_hints": {"different_host": first}}}
+    )["share"]["id"]
+    for share_id in (first, late):
+        assert list(named(program, share_id)) == ["__affinity_different_host"]
+    program.drain()
+    assert program.show(first)["status"] == "available"
 
 
 def test_hints_of_shares_that_the_caller_cannot_see(program):

@@ -58,7 +58,7 @@ def test_writes(program, counted):
     path = f"/shares/{share_id}"
     counted(5, "PUT", path, {"share": {"display_name": "x"}})
     counted(5, "POST", f"{path}/metadata", {"metadata": {"a": "1", "b": "2"}})
-    counted(5, "PUT", f"{path}/metadata", {"metadata": {"b": "3", "c": "4"}})
+    counted(6, "PUT", f"{path}/metadata", {"metadata": {"b": "3", "c": "4"}})
     counted(4, "DELETE", f"{path}/metadata/b")
     for most, action in (
         (8, {"extend": {"new_size": 5}}),

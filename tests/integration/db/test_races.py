@@ -11,7 +11,7 @@ import rows
 import sqlalchemy as sa
 from inprocess import ADMIN, PROJECT, Program
 
-from fileshare.db import intents, quotas
+from fileshare.db import intents, quotas, share_metadata
 from fileshare.db.clock import after
 from fileshare.db.models import AccessMapping, Intent, Share
 from fileshare.db.session import count
@@ -193,3 +193,27 @@ def test_one_rule_is_added_once(program):
     assert collections.Counter(statuses) == {200: 1, 400: THREADS - 1}
     program.drain()
     program.check()
+
+
+def test_shares_that_name_each_other_come_and_go(program):
+    two = [program.new_share() for _ in range(2)]
+    program.put(f"/quota-sets/{PROJECT}", {"quota_set": {"shares": -1}}, as_=ADMIN)
+
+    def come(named):
+        hints = {"different_host": named}
+        body = {"share_proto": "NFS", "size": 1, "share_type": "default", "scheduler_hints": hints}
+        return program.post("/shares", {"share": body})["share"]["id"]
+
+    def kept(share_id):
+        found = program.get(f"/shares/{share_id}/metadata")["metadata"]
+        return sorted(found.get("__affinity_different_host", "").split(","))
+
+    came = together(come, [",".join(two), ",".join(reversed(two))] * (THREADS // 2))
+    assert kept(two[0]) == kept(two[1]) == sorted(came)
+
+    def go(share_id):
+        program.sessions.run(lambda session: share_metadata.unname(session, share_id))
+
+    together(go, [*came[1:], two[0]])
+    assert kept(two[1]) == [came[0]]
+    assert kept(came[0]) == [two[1]]
