@@ -89,7 +89,7 @@ class Belongings:
             "message_level": "ERROR",
         }
         insert = sa.insert(models.Message)
-        self.program.sessions.run(lambda session: session.execute(insert, [row]))
+        self.program.write(insert, [row])
         return row["id"]
 
     @functools.cached_property

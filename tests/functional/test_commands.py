@@ -7,7 +7,7 @@ import json
 import pytest
 import sqlalchemy as sa
 from inprocess import PROJECT
-from managing import ALPHA, BETA, count, disable, down, write
+from managing import ALPHA, BETA, disable, down
 
 from fileshare.api.middleware import tokens
 from fileshare.clients.coordination import Coordination
@@ -56,11 +56,11 @@ def test_service_remove(program, manage):
     assert result.code == 1
     assert share_id in result.err
     assert manage("service", "remove", "share", BETA, "--dry-run", listing=False).code == 0
-    assert count(program, Service) == 2
+    assert program.count(Service) == 2
     assert manage("service", "remove", "fileshare-share", BETA, listing=False).code == 0
     assert [row["host"] for row in manage("service", "list").rows] == [ALPHA]
-    assert count(program, PoolReport, PoolReport.backend == BETA) == 0
-    assert count(program, Member) == 1
+    assert program.count(PoolReport, PoolReport.backend == BETA) == 0
+    assert program.count(Member) == 1
     for words in (("share", BETA), ("scheduler", ALPHA)):
         result = manage("service", "remove", *words, listing=False)
         assert (result.code, "could not be found" in result.err) == (1, True)
@@ -92,7 +92,7 @@ def test_service_cleanup(program, manage):
 def test_backend_list(program, manage):
     disable(program, BETA)
     program.new_share(size=3)
-    write(program, sa.update(ShareInstance).values(host="lost@place#pool"))
+    program.write(sa.update(ShareInstance).values(host="lost@place#pool"))
     down(program, BETA)
     rows = {row["host"]: row for row in manage("backend", "list").rows}
     assert {host: (row["state"], row["pools"], row["shares"]) for host, row in rows.items()} == {
@@ -109,13 +109,12 @@ def test_backend_rename(program, manage):
     host = program.read_share(share_id).share.host
     old, _, pool = host.partition("#")
     near = program.new_share()
-    write(
-        program,
+    program.write(
         sa.update(ShareInstance)
         .where(ShareInstance.share_id == near)
         .values(host=f"{old}0#{pool}"),
     )
-    write(program, sa.update(Share).where(Share.id == near).values(host=f"{old}0#{pool}"))
+    program.write(sa.update(Share).where(Share.id == near).values(host=f"{old}0#{pool}"))
     assert program.act(share_id, "extend", {"new_size": 2}).status == 202
     program.consumers["scheduler"].perform(program.bell.rung.popleft()[1])
     result = manage("backend", "rename", old, "other@place")
@@ -132,11 +131,7 @@ def test_backend_rename(program, manage):
     held = program.read_share(share_id)
     assert held.share.host == held.instance.host == f"other@place#{pool}"
     assert program.read_share(near).instance.host == f"{old}0#{pool}"
-    (report,) = program.sessions.run(
-        lambda session: session.scalars(
-            sa.select(PoolReport).where(PoolReport.backend == "other@place")
-        ).all()
-    )
+    (report,) = program.scalars(sa.select(PoolReport).where(PoolReport.backend == "other@place"))
     assert (report.host, report.pool) == (f"other@place#{pool}", pool)
     # The daemon of the new name finishes the work that waited.
     name = old.partition("@")[2]
@@ -156,8 +151,8 @@ def test_backend_rename_to_one_that_runs_already(program, manage):
     assert manage("backend", "rename", ALPHA, BETA).code == 0
     assert program.read_share(share_id).share.host == f"{BETA}#pool"
     assert [row["host"] for row in manage("service", "list").rows] == [BETA]
-    assert count(program, PoolReport) == 1
-    assert count(program, Member) == 1
+    assert program.count(PoolReport) == 1
+    assert program.count(Member) == 1
 
 
 def test_pool_rename(program, manage):
@@ -166,9 +161,9 @@ def test_pool_rename(program, manage):
     down(program, ALPHA)
     assert manage("backend", "rename", f"{ALPHA}#pool", f"{ALPHA}#fast").code == 0
     assert program.read_share(share_id).instance.host == f"{ALPHA}#fast"
-    hosts = program.sessions.run(lambda session: set(session.scalars(sa.select(PoolReport.host))))
+    hosts = set(program.scalars(sa.select(PoolReport.host)))
     assert hosts == {f"{ALPHA}#fast", f"{BETA}#pool"}
-    assert count(program, Service, Service.host == ALPHA) == 1
+    assert program.count(Service, Service.host == ALPHA) == 1
 
 
 @pytest.mark.parametrize(

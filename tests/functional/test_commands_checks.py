@@ -8,7 +8,7 @@ import time
 import pytest
 import sqlalchemy as sa
 from inprocess import OTHER_PROJECT, PROJECT, STRANGER
-from managing import ALPHA, BETA, disable, down, write
+from managing import ALPHA, BETA, disable, down
 
 from fileshare.db import quotas
 from fileshare.db.models import Intent, QuotaUsage, Share
@@ -18,8 +18,7 @@ from fileshare.drivers.dummy.state import SHARES
 
 
 def spoil(program, by, resource="gigabytes", project=PROJECT):
-    write(
-        program,
+    program.write(
         sa.update(QuotaUsage)
         .where(
             QuotaUsage.project_id == project,
@@ -40,7 +39,7 @@ def test_quota_check_and_sync(program, manage):
     books = program.sessions.run(quotas.booked)
     spoil(program, 4)
     spoil(program, -1, "shares", OTHER_PROJECT)
-    write(program, sa.delete(QuotaUsage).where(QuotaUsage.scope.startswith("type")))
+    program.write(sa.delete(QuotaUsage).where(QuotaUsage.scope.startswith("type")))
     result = manage("quota", "check")
     assert result.code == 1
     wrong = {(row["project"], row["scope"], row["quota"]): row for row in result.rows}
@@ -63,8 +62,7 @@ def test_quota_check_and_sync(program, manage):
 
 def test_quota_of_nothing(program, manage):
     """Usage of a project that has nothing goes to zero."""
-    write(
-        program,
+    program.write(
         sa.insert(QuotaUsage).values(
             project_id="ghost", scope="project", resource="shares", used=2
         ),
@@ -79,9 +77,7 @@ def test_quota_is_counted_while_work_ends(program, manage, monkeypatch):
     share_id = program.new_share(size=3)
     spoil(program, 1)
     assert program.act(share_id, "extend", {"new_size": 5}).status == 202
-    intents = program.sessions.run(
-        lambda session: session.scalars(sa.select(Intent.id).where(Intent.state == "open")).all()
-    )
+    intents = program.scalars(sa.select(Intent.id).where(Intent.state == "open"))
     assert len(intents) == 1
     real, hit = quotas._in_flight, []
 
@@ -176,8 +172,7 @@ def test_fsck(program, manage, daemons):
     state = program.drivers["beta"].state
     record = {"id": "stray", "size": 1, "pool": "pool", "rules": [], "protocol": "NFS"}
     state.write(SHARES, "stray", record)
-    write(
-        program,
+    program.write(
         sa.insert(QuotaUsage).values(
             project_id="ghost", scope="project", resource="shares", used=2
         ),

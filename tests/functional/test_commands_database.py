@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from inprocess import HOST, PROJECT
-from managing import count, run, write
+from managing import run
 
 from fileshare.cmd.manage import database
 from fileshare.db import purge
@@ -59,8 +59,7 @@ def test_a_database_without_tables_is_no_success(tmp_path):
 
 def age_deletions(program, days):
     for model in (Share, ShareInstance):
-        write(
-            program,
+        program.write(
             sa.update(model)
             .where(model.deleted_at.is_not(None))
             .values(deleted_at=after(-days * 86400)),
@@ -75,28 +74,23 @@ def test_purge(program, manage):
         assert program.delete(f"/shares/{id}").status == 202
     program.drain()
     # What a deletion of another release may have left.
-    instance = program.sessions.run(
-        lambda session: session.scalar(
-            sa.select(ShareInstance.id).where(ShareInstance.share_id == gone[0])
-        )
-    )
-    write(program, sa.insert(ExportLocation).values(share_instance_id=instance, path="x"))
+    instance = program.scalar(sa.select(ShareInstance.id).where(ShareInstance.share_id == gone[0]))
+    program.write(sa.insert(ExportLocation).values(share_instance_id=instance, path="x"))
     age_deletions(program, 31)
     assert program.delete(f"/shares/{young}").status == 202
     program.drain()
-    write(program, sa.update(Intent).values(closed_at=after(-31 * 86400)))
-    write(
-        program,
+    program.write(sa.update(Intent).values(closed_at=after(-31 * 86400)))
+    program.write(
         sa.insert(Message).values(
             project_id=PROJECT, action_id="001", message_level="ERROR", expires_at=after(-1)
         ),
     )
-    shares = count(program, Share)
+    shares = program.count(Share)
     dry = manage("db", "purge", "30", "--dry-run")
     assert {row["table"]: row["to remove"] for row in dry.rows} == {
         "shares": 3, "share_instances": 3, "intents": 9, "messages": 1,
     }  # fmt: skip
-    assert count(program, Share) == shares
+    assert program.count(Share) == shares
     result = manage("db", "purge", "30", "--batch", "2")
     removed = {row["table"]: row["removed"] for row in result.rows}
     assert removed["shares"] == removed["share_instances"] == 3
@@ -104,10 +98,8 @@ def test_purge(program, manage):
     assert removed["share_instance_export_locations"] == 1
     assert (removed["intents"], removed["messages"]) == (9, 1)
     assert "rows removed" in result.err
-    assert {kept, young} == set(
-        program.sessions.run(lambda session: session.scalars(sa.select(Share.id)).all())
-    )
-    assert count(program, ShareMetadata) == 1
+    assert {kept, young} == set(program.scalars(sa.select(Share.id)))
+    assert program.count(ShareMetadata) == 1
     assert program.show(kept)["metadata"] == {"a": "b"}
     assert manage("db", "purge", "30").rows == []
     program.check()
@@ -116,10 +108,10 @@ def test_purge(program, manage):
 def test_purge_leaves_what_is_alive(program, manage):
     """A deleted share with an instance that is not: something is wrong, and nothing is lost."""
     share_id = program.new_share()
-    write(program, sa.update(Share).values(deleted_at=after(-86400 * 99)))
+    program.write(sa.update(Share).values(deleted_at=after(-86400 * 99)))
     assert "shares" not in {row["table"] for row in manage("db", "purge", "0").rows}
-    assert count(program, Share, Share.id == share_id) == 1
-    assert count(program, ShareInstance) == 1
+    assert program.count(Share, Share.id == share_id) == 1
+    assert program.count(ShareInstance) == 1
 
 
 def test_purge_goes_on_where_it_was_interrupted(program, manage, monkeypatch):
@@ -137,11 +129,11 @@ def test_purge_goes_on_where_it_was_interrupted(program, manage, monkeypatch):
 
     monkeypatch.setattr(purge, "step", step)
     assert manage("db", "purge", "1", "--batch", "2").code == 130
-    left = count(program, Share)
-    assert 0 < left + count(program, ShareInstance) < 8
+    left = program.count(Share)
+    assert 0 < left + program.count(ShareInstance) < 8
     monkeypatch.setattr(purge, "step", real)
     assert manage("db", "purge", "1").code == 0
-    assert count(program, Share) + count(program, ShareInstance) == 0
+    assert program.count(Share) + program.count(ShareInstance) == 0
 
 
 def test_purge_knows_every_table(program):

@@ -50,9 +50,7 @@ def service(program, host=ALPHA):
 
 
 def stored_hash(program):
-    return program.sessions.run(
-        lambda session: session.scalar(sa.select(Service.info_hash).where(Service.host == ALPHA))
-    )
+    return program.scalar(sa.select(Service.info_hash).where(Service.host == ALPHA))
 
 
 def change(program, *addresses):
@@ -375,11 +373,7 @@ def test_refusals(alpha):
     for body in ({}, {"host": 3}, {"host": ALPHA, "more": 1}, {"ensure_shares": None}):
         answer = alpha.post("/services/ensure-shares", body, as_=ADMIN)
         assert answer.status == 400, body
-    alpha.sessions.run(
-        lambda session: session.execute(
-            sa.update(Service).where(Service.host == ALPHA).values(state="down")
-        )
-    )
+    alpha.write(sa.update(Service).where(Service.host == ALPHA).values(state="down"))
     assert ask(alpha).status == 409
     assert not alpha.bell.rung
 
@@ -387,10 +381,8 @@ def test_refusals(alpha):
 def test_a_walk_that_nobody_takes_ends(alpha):
     share_id = alpha.new_share()
     ask(alpha)
-    (intent_id,) = alpha.sessions.run(
-        lambda session: session.scalars(
-            sa.select(Intent.id).where(Intent.kind == "backend.ensure", Intent.state == "open")
-        ).all()
+    (intent_id,) = alpha.scalars(
+        sa.select(Intent.id).where(Intent.kind == "backend.ensure", Intent.state == "open")
     )
     assert reaper.give_up(alpha.runtime, intent_id)
     assert service(alpha)["ensuring"] is False
@@ -445,7 +437,7 @@ def test_what_is_no_export_of_an_instance_stays(alpha, watch):
     change(alpha, "10.7.7.7")
     watch.look()
     alpha.drain()
-    rows = alpha.sessions.run(lambda session: session.scalars(sa.select(ExportLocation)).all())
+    rows = alpha.scalars(sa.select(ExportLocation))
     assert len(rows) == 4
     assert set(exports(alpha, one)).isdisjoint(exports(alpha, two))
 

@@ -47,12 +47,10 @@ def details(api, path="", as_=ADMIN):
 def report(api, name, **values):
     """Let the pools of a back end report as given."""
     news = {"report_seq": models.PoolReport.report_seq + 1, "claimed_gb": 0, **values}
-    api.sessions.run(
-        lambda session: session.execute(
-            sa.update(models.PoolReport)
-            .where(models.PoolReport.backend == f"{HOST}@{name}")
-            .values(**news)
-        )
+    api.write(
+        sa.update(models.PoolReport)
+        .where(models.PoolReport.backend == f"{HOST}@{name}")
+        .values(**news)
     )
 
 
@@ -447,11 +445,6 @@ def test_nothing_stays_behind(api):
         assert api.delete(f"/shares/{share}").status == 202
         api.drain()
     for model in (models.AccessRule, models.AccessMapping, models.ExportLocation):
-        left = api.sessions.run(
-            lambda session, model=model: session.scalar(
-                sa.select(sa.func.count()).select_from(model)
-            )
-        )
-        assert left == 0, model
+        assert api.count(model) == 0, model
     assert api.get(f"/shares/{share}/metadata").status == 404
     api.check()

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from inprocess import ADMIN, HOST, MEMBER, PROJECT, STRANGER
 from test_field_reports import a_type, create, report
 
-from fileshare.db import models, quotas
+from fileshare.db import models
 
 
 def details(api, path="", as_=ADMIN):
@@ -53,7 +53,7 @@ def test_what_is_in_use_is_the_sum_of_the_lists(api):
     assert user["gigabytes"]["in_use"] == found["gigabytes"]["in_use"]
     type_ = details(api, "?share_type=default")
     assert type_["shares"]["in_use"] == len(charged)
-    assert api.sessions.run(quotas.booked) == api.sessions.run(quotas.recount)
+    api.books()
 
 
 def test_a_type_takes_its_quotas_along(api):
@@ -155,12 +155,10 @@ def test_no_secret_is_logged_or_told(api, caplog):
     secret = "AQBrzRdYkey=="
     rule = {"access_type": "ip", "access_to": "10.0.0.1", "access_level": "rw"}
     access = api.act(share, "allow_access", rule)["access"]["id"]
-    api.sessions.run(
-        lambda session: session.execute(
-            sa.update(models.AccessRule)
-            .where(models.AccessRule.id == access)
-            .values(access_key=secret)
-        )
+    api.write(
+        sa.update(models.AccessRule)
+        .where(models.AccessRule.id == access)
+        .values(access_key=secret)
     )
     api.drain()
     api.get(f"/share-access-rules/{access}")

@@ -7,7 +7,7 @@ import json
 import pytest
 import wire
 from inprocess import ADMIN, MEMBER, NOBODY, READER
-from test_shares_errors import refused
+from refusals import refused
 
 from fileshare.api.microversions import VERSIONS
 from fileshare.domain.statuses import RESETTABLE, SHARE_STATUSES

@@ -45,7 +45,7 @@ def add(api):
         insert = sa.insert(Message).values(
             **row, created_at=after(-age), expires_at=after(1000 - age)
         )
-        api.sessions.run(lambda session: session.execute(insert) and None)
+        api.write(insert)
         return row["id"]
 
     return write

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from inprocess import ADMIN, MEMBER, NOBODY, READER, STRANGER
-from test_shares_errors import refused
+from refusals import refused
 
 ODD = [
     {"": "v"},

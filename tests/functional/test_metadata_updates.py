@@ -38,12 +38,10 @@ def messages(program, share_id):
 
 
 def states(program, share_id):
-    return program.sessions.run(
-        lambda session: session.scalars(
-            sa.select(models.Intent.state)
-            .where(models.Intent.share_id == share_id, models.Intent.event == "metadata.update")
-            .order_by(models.Intent.created_at)
-        ).all()
+    return program.scalars(
+        sa.select(models.Intent.state)
+        .where(models.Intent.share_id == share_id, models.Intent.event == "metadata.update")
+        .order_by(models.Intent.created_at)
     )
 
 

@@ -20,11 +20,7 @@ def tell(program, name, *failures):
 
 
 def pools(program):
-    rows = program.sessions.run(
-        lambda session: session.execute(
-            sa.select(models.PoolReport.backend, models.PoolReport.claimed_gb)
-        ).all()
-    )
+    rows = program.rows(sa.select(models.PoolReport.backend, models.PoolReport.claimed_gb))
     claimed = {backend: 0 for backend, _ in rows}
     for backend, gigabytes in rows:
         claimed[backend] += gigabytes
@@ -33,15 +29,13 @@ def pools(program):
 
 def leave(program, free):
     """Let every pool report that so much is free, and that it promises no more."""
-    program.sessions.run(
-        lambda session: session.execute(
-            sa.update(models.PoolReport).values(
-                total_gb=100.0,
-                free_gb=float(free),
-                thin=False,
-                claimed_gb=0,
-                report_seq=models.PoolReport.report_seq + 1,
-            )
+    program.write(
+        sa.update(models.PoolReport).values(
+            total_gb=100.0,
+            free_gb=float(free),
+            thin=False,
+            claimed_gb=0,
+            report_seq=models.PoolReport.report_seq + 1,
         )
     )
 
@@ -51,12 +45,10 @@ def backend_of(share):
 
 
 def intent_of(program, share_id):
-    return program.sessions.run(
-        lambda session: session.scalars(
-            sa.select(models.Intent)
-            .where(models.Intent.share_id == share_id)
-            .order_by(models.Intent.created_at)
-        ).first()
+    return program.scalar(
+        sa.select(models.Intent)
+        .where(models.Intent.share_id == share_id)
+        .order_by(models.Intent.created_at)
     )
 
 

@@ -167,15 +167,10 @@ def test_back_ends_that_are_down_or_disabled(api, names):
     assert names() == [beta]
     api.put("/services/enable", body, as_=ADMIN)
     assert names() == [alpha, beta]
-    api.sessions.run(
-        lambda session: (
-            session.execute(
-                sa.update(Service)
-                .where(Service.host == "node@beta")
-                .values(heartbeat_at=after(-api.conf.service_down_time - 1))
-            )
-            and None
-        )
+    api.write(
+        sa.update(Service)
+        .where(Service.host == "node@beta")
+        .values(heartbeat_at=after(-api.conf.service_down_time - 1))
     )
     assert names() == [alpha]
 

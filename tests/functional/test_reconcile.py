@@ -93,11 +93,7 @@ def test_a_lost_export(alpha, reconciler):
     id = instance_of(alpha, share_id)
     before = alpha.get(f"/shares/{share_id}/export_locations", as_=ADMIN)["export_locations"]
 
-    def lose(session):
-        gone = sa.delete(ExportLocation).where(ExportLocation.id == before[0]["id"])
-        session.execute(gone)
-
-    alpha.sessions.run(lose)
+    alpha.write(sa.delete(ExportLocation).where(ExportLocation.id == before[0]["id"]))
     assert brief(reconciler.look()) == [(findings.EXPORTS, id, True)]
     after = alpha.get(f"/shares/{share_id}/export_locations", as_=ADMIN)["export_locations"]
     assert {row["path"] for row in after} == {row["path"] for row in before}
@@ -191,10 +187,8 @@ def test_what_a_forced_deletion_left(alpha, driver, reconciler):
 def test_what_lives_elsewhere_is_never_removed(alpha, driver, reconciler):
     share_id = alpha.new_share()
     id = instance_of(alpha, share_id)
-    alpha.sessions.run(
-        lambda session: session.execute(
-            sa.update(ShareInstance).where(ShareInstance.id == id).values(host="node@beta#pool")
-        )
+    alpha.write(
+        sa.update(ShareInstance).where(ShareInstance.id == id).values(host="node@beta#pool")
     )
     alpha.conf.set_override("reconcile_remove_left_overs", True)
     assert brief(reconciler.look()) == [(findings.ELSEWHERE, id, False)]
@@ -327,18 +321,10 @@ def test_a_back_end_that_stops_working_is_down_until_it_works_again(alpha, drive
     (daemon.driver.state.root / "control.json").write_text(json.dumps({"fail": ["check"]}))
 
     def age():
-        alpha.sessions.run(
-            lambda session: session.execute(
-                sa.update(Service).where(Service.host == daemon.host).values(report_count=0)
-            )
-        )
+        alpha.write(sa.update(Service).where(Service.host == daemon.host).values(report_count=0))
 
     def beats():
-        return alpha.sessions.run(
-            lambda session: session.scalar(
-                sa.select(Service.report_count).where(Service.host == daemon.host)
-            )
-        )
+        return alpha.scalar(sa.select(Service.report_count).where(Service.host == daemon.host))
 
     daemon.check()
     assert "Told to fail at check" in daemon.reason

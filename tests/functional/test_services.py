@@ -91,14 +91,11 @@ def test_a_service_without_a_heartbeat_is_down(api, hosts):
     late = -api.conf.service_down_time - 1
 
     def age(seconds):
-        def work(session):
-            session.execute(
-                sa.update(Service)
-                .where(Service.host == "node@alpha")
-                .values(heartbeat_at=None if seconds is None else after(seconds))
-            )
-
-        api.sessions.run(work)
+        api.write(
+            sa.update(Service)
+            .where(Service.host == "node@alpha")
+            .values(heartbeat_at=None if seconds is None else after(seconds))
+        )
 
     for seconds in (late, None):
         age(seconds)
@@ -112,11 +109,7 @@ def test_a_service_without_a_heartbeat_is_down(api, hosts):
 
 def test_a_service_is_down_when_its_last_member_left(api, hosts):
     def members(host):
-        return api.sessions.run(
-            lambda session: session.scalars(
-                sa.select(Member.id).join(Service).where(Service.host == host)
-            ).all()
-        )
+        return api.scalars(sa.select(Member.id).join(Service).where(Service.host == host))
 
     (first,) = members("node@alpha")
     identity = services.Identity("share", "node@alpha", "share", "manila-zone-0", "node2", "p2")

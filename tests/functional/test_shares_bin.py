@@ -8,7 +8,7 @@ import json
 import pytest
 import sqlalchemy as sa
 from inprocess import ADMIN, MEMBER, NOBODY, READER, STRANGER
-from test_shares_errors import refused, set_share
+from refusals import refused, set_share
 
 from fileshare.db import models
 from fileshare.db.clock import after
@@ -27,12 +27,10 @@ def in_the_bin(program, **values):
 
 def expire(program):
     """Let the time of everything in the bin be over."""
-    program.sessions.run(
-        lambda session: session.execute(
-            sa.update(models.Share)
-            .where(models.Share.is_soft_deleted.is_(True))
-            .values(scheduled_to_be_deleted_at=after(-1))
-        )
+    program.write(
+        sa.update(models.Share)
+        .where(models.Share.is_soft_deleted.is_(True))
+        .values(scheduled_to_be_deleted_at=after(-1))
     )
 
 

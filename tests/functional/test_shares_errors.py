@@ -3,41 +3,12 @@
 from __future__ import annotations
 
 import pytest
-import sqlalchemy as sa
 from inprocess import ADMIN, MEMBER, NOBODY, READER, STRANGER
+from refusals import limits, refused, set_share
 
 from fileshare.db import models
 
 GOOD = {"share_proto": "NFS", "size": 1, "share_type": "default"}
-NAMES = {400: "badRequest", 403: "forbidden", 404: "itemNotFound", 409: "conflictingRequest",
-         413: "overLimit", 422: "computeFault"}  # fmt: skip
-
-
-def refused(answer, status):
-    """Whether an answer is a refusal in the API's own form."""
-    assert answer.status == status, answer.body
-    (name,) = answer.body
-    assert name == NAMES[status]
-    assert answer.body[name]["code"] == status
-    assert answer.body[name]["message"]
-    return answer.body[name]["message"]
-
-
-def rows(program, model):
-    return program.sessions.run(
-        lambda session: session.scalar(sa.select(sa.func.count()).select_from(model))
-    )
-
-
-def set_share(program, share_id, **values):
-    """Put a share into a state that only features beyond this test bring about."""
-    program.sessions.run(
-        lambda session: session.execute(
-            sa.update(models.Share).where(models.Share.id == share_id).values(**values)
-        )
-    )
-
-
 LONG = "x" * 256
 CREATES = {
     "no size": ({"size": None}, 400),
@@ -97,7 +68,7 @@ def test_create_refuses(program):
         assert (case, answer.status) == (case, status)
         refused(answer, status)
     program.drain()
-    assert rows(program, models.Share) == rows(program, models.Intent) == 0
+    assert program.count(models.Share) == program.count(models.Intent) == 0
     program.check()
 
 
@@ -299,7 +270,7 @@ def test_statuses_in_which_a_share_takes_no_change(program, verb):
         else:
             answer = program.act(share_id, verb, ACTIONS[verb])
         assert word in refused(answer, status)
-    assert rows(program, models.Intent) == 1  # that of its creation
+    assert program.count(models.Intent) == 1  # that of its creation
 
 
 def test_a_share_with_a_task(program):
@@ -358,26 +329,6 @@ def test_a_share_in_a_group(program):
     refused(program.delete(f"/shares/{share_id}?share_group_id={other}"), 400)
     refused(program.delete(f"/shares/{share_id}?share_group_id=no-uuid"), 400)
     assert program.delete(f"/shares/{share_id}?share_group_id={NOBODY}").status == 202
-
-
-def limits(program, **values):
-    """Limits of the default class."""
-    from fileshare.db.quotas import class_id
-
-    program.sessions.run(
-        lambda session: session.execute(
-            sa.insert(models.QuotaLimit),
-            [
-                {
-                    "project_id": class_id("default"),
-                    "scope": "project",
-                    "resource": name,
-                    "hard_limit": value,
-                }
-                for name, value in values.items()
-            ],
-        )
-    )
 
 
 def test_quotas_of_a_create(program):

@@ -6,9 +6,8 @@ import json
 
 import pytest
 from inprocess import ADMIN, PROJECT
-from test_shares_errors import limits, refused
+from refusals import limits, refused
 
-from fileshare.db import quotas
 from fileshare.domain.quotas import PROJECT as OF_PROJECT
 
 BACKENDS = ("alpha", "beta")
@@ -23,8 +22,7 @@ def tell(program, *failures):
 
 def booked(program):
     """What the project's books say of shares and gigabytes."""
-    books = program.sessions.run(quotas.booked)
-    assert books == program.sessions.run(quotas.recount)
+    books = program.books()
     return tuple(books.get((PROJECT, OF_PROJECT, name), 0) for name in ("shares", "gigabytes"))
 
 
@@ -168,11 +166,7 @@ def test_a_share_that_failed_is_booked_again_where_it_is_declared_good(program):
     for word in ("error_deleting", "error", "creating"):
         program.act(share_id, "reset_status", {"status": word}, as_=ADMIN)
         assert booked(program) == (0, 0)
-    program.sessions.run(
-        lambda session: quotas.set_limits(
-            session, quotas.class_id("default"), OF_PROJECT, {"gigabytes": 9}
-        )
-    )
+    limits(program, gigabytes=9)
     for _ in range(2):
         assert program.act(share_id, "reset_status", available, as_=ADMIN).status == 202
         assert booked(program) == (1, 5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inprocess
 import pytest
 from inprocess import ADMIN, MEMBER, NOBODY, PROJECT, STRANGER
-from test_shares_errors import refused
+from refusals import refused
 
 GOOD = {"share_proto": "NFS", "size": 1, "share_type": "default"}
 

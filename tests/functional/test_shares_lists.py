@@ -15,7 +15,7 @@ from inprocess import (
     READER,
     STRANGER,
 )
-from test_shares_errors import refused, set_share
+from refusals import refused, set_share
 
 from fileshare.api.resources.shares import LIST
 from fileshare.db.shares import SORT_KEYS

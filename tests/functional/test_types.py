@@ -16,11 +16,9 @@ def a_share_of(program, type_id, **values):
     """A share that no back end knows of."""
     id = models.new_id()
     row = {"id": id, "project_id": PROJECT, "size": 1, "share_proto": "NFS", **values}
-    program.sessions.run(
-        lambda session: session.execute(
-            sa.insert(models.Share).values(
-                status=Status.AVAILABLE, share_type_id=type_id, is_charged=False, **row
-            )
+    program.write(
+        sa.insert(models.Share).values(
+            status=Status.AVAILABLE, share_type_id=type_id, is_charged=False, **row
         )
     )
     return id
@@ -245,9 +243,7 @@ def test_a_type_in_use_stays(program, api):
     answer = api.delete(f"/types/{id}", as_=ADMIN)
     assert (answer.status, "badRequest" in answer.body) == (400, True)
     gone = sa.update(models.Share).where(models.Share.id == share_id)
-    program.sessions.run(
-        lambda session: session.execute(gone.values(deleted_at=models.Share.created_at))
-    )
+    program.write(gone.values(deleted_at=models.Share.created_at))
     assert api.delete(f"/types/{id}", as_=ADMIN).status == 202
 
 
@@ -255,11 +251,7 @@ def test_a_type_that_a_replica_uses_stays(program, api):
     id = made(api)
     share_id = a_share_of(program, made(api, "silver"))
     row = {"share_id": share_id, "status": Status.AVAILABLE, "share_type_id": id}
-    program.sessions.run(
-        lambda session: session.execute(
-            sa.insert(models.ShareInstance).values(id=models.new_id(), **row)
-        )
-    )
+    program.write(sa.insert(models.ShareInstance).values(id=models.new_id(), **row))
     assert api.delete(f"/types/{id}", as_=ADMIN).status == 400
 
 

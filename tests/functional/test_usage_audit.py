@@ -66,7 +66,7 @@ def audit(program):
 
 def share(program, created_at, deleted_at=None, **values):
     """A share of that time, as the table keeps it."""
-    type_id = program.sessions.run(lambda session: session.scalar(sa.select(models.ShareType.id)))
+    type_id = program.scalar(sa.select(models.ShareType.id))
     row = {
         "id": models.new_id(),
         "project_id": PROJECT,
@@ -80,7 +80,7 @@ def share(program, created_at, deleted_at=None, **values):
         "deleted_at": deleted_at,
         **values,
     }
-    program.sessions.run(lambda session: session.execute(sa.insert(models.Share), [row]))
+    program.write(sa.insert(models.Share), [row])
     return row["id"]
 
 
