@@ -9,7 +9,9 @@ import sqlalchemy as sa
 
 from fileshare import errors
 from fileshare.db.models import AvailabilityZone, ExportLocation, Share, ShareInstance
+from fileshare.db.query import Scope, paginate
 from fileshare.db.session import Session
+from fileshare.domain.listing import Page
 
 COLUMNS: tuple[Any, ...] = (
     *(
@@ -22,13 +24,16 @@ COLUMNS: tuple[Any, ...] = (
 """What views of instances show."""
 
 
-def _select(*clauses: sa.ColumnElement[bool]) -> sa.Select[Any]:
+def _unsorted(*clauses: sa.ColumnElement[bool]) -> sa.Select[Any]:
     return (
         sa.select(*COLUMNS)
         .outerjoin(AvailabilityZone, AvailabilityZone.id == ShareInstance.availability_zone_id)
         .where(ShareInstance.deleted_at.is_(None), *clauses)
-        .order_by(ShareInstance.created_at, ShareInstance.id)
     )
+
+
+def _select(*clauses: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return _unsorted(*clauses).order_by(ShareInstance.created_at, ShareInstance.id)
 
 
 def _with_export(where: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
@@ -74,4 +79,29 @@ def get(session: Session, instance_id: str) -> Any:
     row = session.execute(_select(ShareInstance.id == instance_id)).one_or_none()
     if row is None:
         raise errors.NotFound(resource="Share instance", id=instance_id)
+    return row
+
+
+def _replicas(scope: Scope, *clauses: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    mine = sa.exists(
+        sa.select(Share.id).where(
+            Share.id == ShareInstance.share_id, scope.clause(Share.project_id)
+        )
+    )
+    return _unsorted(ShareInstance.replica_state.is_not(None), mine, *clauses)
+
+
+def replicas(session: Session, scope: Scope, share_id: str | None, page: Page) -> Sequence[Any]:
+    """The instances that are replicas, of one share or of all that the caller may see."""
+    of_share = [ShareInstance.share_id == share_id] if share_id else []
+    keys = {"created_at": ShareInstance.created_at}
+    found = paginate(_replicas(scope, *of_share), page, keys, ShareInstance.id)
+    return session.execute(found).all()
+
+
+def replica(session: Session, scope: Scope, replica_id: str) -> Any:
+    """One replica that the caller may see; raises NotFound."""
+    row = session.execute(_replicas(scope, ShareInstance.id == replica_id)).one_or_none()
+    if row is None:
+        raise errors.NotFound(resource="Share replica", id=replica_id)
     return row
