@@ -10,7 +10,7 @@ import orjson
 
 from fileshare.api.encoding import Json
 from fileshare.api.fields import ACTION, Field, present
-from fileshare.api.microversions import HISTORY, MAX, Version
+from fileshare.api.microversions import HISTORY, MAX, MIN, Version
 from fileshare.api.resource import Many, Operation
 
 _ERRORS = {
@@ -20,6 +20,9 @@ _ERRORS = {
     "404": "No such object, or none that the caller may know of.",
     "409": "The object is in a state, or has others around it, that exclude it.",
     "413": "A quota would be passed, or the body is too long.",
+}
+_MORE_ERRORS = {
+    "422": "The body lacks the object that belongs there, or one of its fields.",
 }
 _LINK = {
     "type": "array",
@@ -130,14 +133,13 @@ def _parameters(operation: Operation, version: Version) -> list[Json]:
         for name in operation.variables
     ]
     found += [_query(field) for field in present(operation.query.fields, version)]
-    found.append(
-        {
-            "name": "X-OpenStack-Manila-API-Version",
-            "in": "header",
-            "schema": {"type": "string", "const": str(version)},
-        }
-    )
+    found.append(_header("X-OpenStack-Manila-API-Version", str(version), version != MIN))
     return found
+
+
+def _header(name: str, value: str, required: bool) -> Json:
+    schema = {"type": "string", "const": value}
+    return {"name": name, "in": "header", "required": required, "schema": schema}
 
 
 def _query(field: Field) -> Json:
@@ -158,20 +160,39 @@ def _as_text(schema: Json) -> Json:
 
 def _responses(served: list[Operation], version: Version) -> Json:
     found: Json = {}
+    empty: set[str] = set()
     for operation in served:
         answer: Json = {"description": operation.doc.partition("\n")[0] or "Done."}
         schema = _answer(operation, version)
-        if schema is not None:
-            answer["content"] = {"application/json": _of(schema)}
         status = str(operation.status)
+        if schema is None:
+            empty.add(status)
+        else:
+            answer["content"] = {"application/json": _of(schema)}
         if status in found and "content" in found[status] and schema is not None:
             before = found[status]["content"]["application/json"]["schema"]
             answer["content"] = {"application/json": _of({"anyOf": [before, schema]})}
         found[status] = found.get(status, {}) | answer
+        if operation.idle is not None:
+            empty.add(str(operation.idle))
+            found.setdefault(str(operation.idle), {"description": "There was nothing to do."})
+    for status in empty:
+        if "content" in found[status]:
+            found[status]["x-openstack-may-be-empty"] = True
     reference = {"application/json": _of({"$ref": "#/components/schemas/Fault"})}
-    for status, text in _ERRORS.items():
+    for status, text in _errors(served).items():
         found.setdefault(status, {"description": text, "content": reference})
     return found
+
+
+def _errors(served: list[Operation]) -> dict[str, str]:
+    """The statuses of refusals: those that every operation may give, and those of these."""
+    bodies = [operation.body for operation in served if operation.body is not None]
+    more = {
+        str(status) for body in bodies for status in (body.missing_status, body.required_status)
+    }
+    more |= {str(status) for operation in served for status in operation.faults.values()}
+    return _ERRORS | {status: _MORE_ERRORS[status] for status in more - set(_ERRORS)}
 
 
 def _answer(operation: Operation, version: Version) -> Json | None:

@@ -65,7 +65,10 @@ Answer = One | Many | None
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Operation:
-    """What one route does at the versions of its span."""
+    """What one route does at the versions of its span.
+
+    *idle* is the status of an answer when there was nothing to do, where it is another one.
+    """
 
     id: str
     method: str
@@ -79,6 +82,7 @@ class Operation:
     query: Query = NO_QUERY
     answer: Answer = None
     status: int = 200
+    idle: int | None = None
     faults: Mapping[type[FileshareError], int] = field(default_factory=dict)
     actions: tuple[tuple[str, Span], ...] = ()
 
@@ -196,6 +200,7 @@ class Resource:
         body: Body,
         answer: Answer = None,
         status: int = 202,
+        idle: int | None = None,
         faults: Mapping[type[FileshareError], int] | None = None,
     ) -> Callable[[Decorated], Decorated]:
         """Declare ``POST path`` with a body of one key, *name*.
@@ -221,6 +226,7 @@ class Resource:
                     body=body,
                     answer=answer,
                     status=status,
+                    idle=idle,
                     faults=faults or {},
                     actions=tuple(names),
                 )

@@ -9,14 +9,15 @@ import urllib.parse
 import examples
 import inprocess
 import pytest
+import things_at_hand
 import webob
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from inprocess import ADMIN, MEMBER
+from things_at_hand import path_of, version_of
 
 from fileshare.api import policy
 from fileshare.api.fields import present
-from fileshare.api.microversions import VERSIONS
 
 pytestmark = pytest.mark.timeout(1800 if os.environ.get("FUZZ_EXAMPLES") else 300)
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "250"))
@@ -97,92 +98,13 @@ BYTES = st.sampled_from(["%ff%fe", "%00", "%C3%28", "%ED%A0%80", "+", "%", "%zz"
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    path = tmp_path_factory.mktemp("fuzz")
-    url = f"sqlite:///{path}/db.sqlite"
-    # Nobody sends heartbeats here, however long it takes.
-    forever = {"service_down_time": 10**6}
-    made = inprocess.Program(url, path, default_share_type="default", **forever)
-    made.share_type()
-    unlimited = {"quota_class_set": {"shares": -1, "gigabytes": -1}}
-    assert made.put("/quota-class-sets/default", unlimited, as_=ADMIN).status == 200
-    yield made
-    made.sessions.dispose()
-
-
-class Things:
-    """Objects that are there: a fuzz of what is missing only would not get far."""
-
-    def __init__(self, program):
-        self.program = program
-        self.ids = {}
-
-    def __call__(self):
-        """The id of an object by its collection; made anew once the fuzz has removed them."""
-        share = self.ids.get("shares")
-        shown = self.program.get(f"/shares/{share}") if share else None
-        if shown is None or shown.status != 200 or shown["share"]["status"] != "available":
-            self.ids = self._make()
-        return self.ids
-
-    def _clear(self):
-        """Take back what the fuzz has closed or filled."""
-        program = self.program
-        for name in program.drivers:
-            service = {"host": f"{inprocess.HOST}@{name}", "binary": "manila-share"}
-            assert program.put("/services/enable", service, as_=ADMIN).status == 200
-        for share in program.get("/shares?all_tenants=1", as_=ADMIN)["shares"]:
-            program.act(share["id"], "force_delete", as_=ADMIN)
-        program.drain()
-        program.report()
-
-    def _make(self):
-        program = self.program
-        self._clear()
-        share = program.new_share(metadata={"k": "v"})
-        rule = {"access_type": "ip", "access_to": "10.0.0.1", "metadata": {"k": "v"}}
-        answer = program.act(share, "allow_access", rule)
-        assert answer.status == 200, (answer.body, program.show(share), program.messages(share))
-        access = answer["access"]["id"]
-        program.drain()
-        instance = program.get(f"/shares/{share}/instances", as_=ADMIN)["share_instances"][0]["id"]
-        export = program.get(f"/shares/{share}/export_locations")["export_locations"][0]["id"]
-        lock = {"resource_lock": {"resource_id": share, "resource_action": "delete"}}
-        return {
-            "shares": share,
-            "share-access-rules": access,
-            "share_instances": instance,
-            "types": program.share_type(f"type-of-{share}", k="v").id,
-            "resource-locks": program.post("/resource-locks", lock)["resource_lock"]["id"],
-            "quota-sets": inprocess.OTHER_PROJECT,
-            "os-quota-sets": inprocess.OTHER_PROJECT,
-            "quota-class-sets": "fuzzed",
-            "os-quota-class-sets": "fuzzed",
-            "export": export,
-        }
+    with things_at_hand.lasting_program(tmp_path_factory.mktemp("fuzz")) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
 def things(program):
-    return Things(program)
-
-
-def version_of(operation, wanted):
-    """The wanted version, or the nearest at which the operation is served."""
-    version = VERSIONS[wanted]
-    if version in operation.span:
-        return version
-    return operation.span.last if version > operation.span.last else operation.span.since
-
-
-def path_of(operation, ids, strange):
-    """The operation's path to an object that is there, but for what is *strange*."""
-    path = operation.path
-    for position, name in enumerate(operation.variables):
-        known = "k" if position else ids.get(path.split("/")[1], "disable")
-        if position and "export_location" in path and name != "key":
-            known = ids["export"]
-        path = path.replace(f"{{{name}}}", strange.get(position, known))
-    return path
+    return things_at_hand.Things(program)
 
 
 def check(answer, *about):

@@ -101,12 +101,13 @@ def soft_delete(request: Request, id: str) -> None:
     since="2.69",
     policy=(RESTORE, "share:get"),
     body=Body(ACTION, (), anything=True),
+    idle=200,
     faults=_OF_THE_BIN,
 )
 def restore(request: Request, id: str) -> None:
     """Take a share out of the recycle bin."""
     if not operations.restore(request.runtime, request.ctx, id):
-        request.status = 200
+        request.status = request.operation.idle or request.status
 
 
 @shares.action(
