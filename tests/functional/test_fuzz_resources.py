@@ -7,7 +7,6 @@ import os
 import urllib.parse
 
 import examples
-import inprocess
 import pytest
 import things_at_hand
 import webob
