@@ -72,6 +72,14 @@ class Belongings:
         return found["share_instances"][0]["id"]
 
     @functools.cached_property
+    def replica(self):
+        name = f"replicated-of-{self.project}"
+        self.program.share_type(name, replication_type="readable")
+        share = self.program.new_share(as_=self.token, share_type=name)
+        found = self.program.get(f"/share-replicas?share_id={share}", as_=self.token)
+        return found["share_replicas"][0]["id"]
+
+    @functools.cached_property
     def export(self):
         path = f"/shares/{self.share}/export_locations"
         id = self.program.get(path, as_=self.token)["export_locations"][0]["id"]
@@ -127,6 +135,7 @@ class Belongings:
             self.program.get(f"/share-access-rules?share_id={self.share}", as_=ADMIN),
             self.program.get(f"/shares/{self.share}/export_locations", as_=ADMIN),
             self.program.get(f"/share_instances/{self.instance}", as_=ADMIN),
+            self.program.get(f"/share-replicas/{self.replica}", as_=ADMIN),
             self.program.get(f"/messages/{self.message}", as_=ADMIN),
             self.program.get(f"/resource-locks/{self.lock}", as_=ADMIN),
             self.program.get(f"/types/{self.private_type}", as_=ADMIN),
@@ -138,6 +147,7 @@ class Belongings:
 OWNERS = {
     "messages": "message",
     "resource-locks": "lock",
+    "share-replicas": "replica",
     "share-access-rules": "rule",
     "share_instances": "instance",
     "shares": "share",
