@@ -60,8 +60,15 @@ class Guarded:
 
     def kill(self) -> None:
         """What ``kill -9`` of the machine's biggest process does."""
+        self._signal(signal.SIGKILL)
+
+    def end(self) -> None:
+        """What the machine's shutdown does: the server is asked to end."""
+        self._signal(signal.SIGTERM)
+
+    def _signal(self, number: signal.Signals) -> None:
         pid = int((self.server.directory / f"{self.server.name}.pid").read_text())
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
         assert self.guard is not None
         self.guard.wait()
         self.guard = None
@@ -105,9 +112,11 @@ class Deployment:
         backend_host: str | None = None,
         delay: float | str = 0.1,
         intents: dict[str, object] | None = None,
+        quota: dict[str, object] | None = None,
+        driver: dict[str, object] | None = None,
         **options: object,
     ) -> Node:
-        """Write the configuration of a node; *options* go to [DEFAULT]."""
+        """Write the configuration of a node; *options* go to [DEFAULT], *driver* to back ends."""
         port = free_port()
         default = {
             "host": name,
@@ -127,7 +136,7 @@ class Deployment:
         sections: dict[str, dict[str, object]] = {
             "DEFAULT": default,
             "database": {"connection": self.database},
-            "quota": {"shares": 1000, "gigabytes": 10000},
+            "quota": {"shares": 1000, "gigabytes": 10000, **(quota or {})},
             "intents": {"lease": 3, "poll_interval": 0.5, "workers": 6, **(intents or {})},
         }
         for backend in backends:
@@ -137,6 +146,7 @@ class Deployment:
                 "dummy_state_path": self.directory / backend,
                 "dummy_driver_delay": delay,
                 **({"backend_host": backend_host} if backend_host else {}),
+                **(driver or {}),
             }
         lines = []
         for section, values in sections.items():
@@ -147,8 +157,10 @@ class Deployment:
         return self.nodes[name]
 
     # -- processes -------------------------------------------------------------------------
-    def run(self, program: str, *arguments: str, node: str = "node") -> str:
-        """Run a command to its end; what it said."""
+    def run(
+        self, program: str, *arguments: str, node: str = "node", codes: tuple[int, ...] = (0,)
+    ) -> str:
+        """Run a command to its end, which must be one of *codes*; what it said."""
         done = subprocess.run(
             [self.programs / program, "--config-file", self.nodes[node].path, *arguments],
             check=False,
@@ -157,7 +169,7 @@ class Deployment:
             cwd="/",
             timeout=60,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode in codes, done.stdout + done.stderr
         return done.stdout
 
     def start(self, program: str, node: str = "node", **environment: str) -> None:
@@ -177,6 +189,14 @@ class Deployment:
 
     def log(self, name: str) -> pathlib.Path:
         return self.directory / f"{name}.log"
+
+    def ended(self) -> list[str]:
+        """Forget the programs that have ended by themselves; their names."""
+        found = [name for name, process in self.running.items() if process.poll() is not None]
+        for name in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.running.pop(name).pid, signal.SIGKILL)
+        return found
 
     def kill(self, program: str, node: str = "node") -> None:
         """``kill -9`` of all processes of a program at once."""
@@ -273,10 +293,10 @@ class Deployment:
             return self.ask("GET", "/shares?limit=1", node=node, timeout=5).status_code == 200
         return False
 
-    def make_type(self) -> None:
+    def make_type(self, node: str = "node") -> None:
         specs = {"driver_handles_share_servers": "False", "snapshot_support": "True"}
         body = {"share_type": {"name": "default", "extra_specs": specs}}
-        answer = self.ask("POST", "/types", body, as_=ADMIN)
+        answer = self.ask("POST", "/types", body, as_=ADMIN, node=node)
         assert answer.status_code == 200, answer.text
 
     def create(self, name: str = "", size: int = 1, **more: object) -> requests.Response:

@@ -62,7 +62,8 @@ class DummyDriver(
     def __init__(self, name: str, conf: cfg.ConfigOpts) -> None:
         super().__init__(name, conf)
         path = self.conf.dummy_state_path
-        self.state = State(Path(path) if path else DEFAULT_ROOT / name)
+        root = Path(path) if path else DEFAULT_ROOT / name
+        self.state = State(root, journal=self.conf.dummy_record_calls)
         self._pools = [parse_pool(text) for text in self.conf.dummy_pools]
         self._faults = Faults(
             self.state, self.conf.dummy_driver_delay, self.conf.dummy_driver_fail
@@ -216,6 +217,8 @@ class DummyDriver(
         """One call on a resource (a share, or the snapshot *id* of it): alone, slow, failing."""
         with self.state.hold(operation, id or share.id):
             start = time.time()
+            if self.conf.dummy_record_calls:
+                self.state.note("begun", {"operation": operation, "id": id or share.id})
             try:
                 self._faults.before(operation, share)
                 yield

@@ -63,7 +63,10 @@ OPTS: tuple[cfg.Opt, ...] = (
     cfg.BoolOpt(
         "dummy_record_calls",
         default=False,
-        help="Write a line for each call to calls.jsonl in the state directory.",
+        help=(
+            "Write a line for each call to begun.jsonl and calls.jsonl in the state directory, "
+            "and one for each change of a record to records.jsonl."
+        ),
     ),
 )
 

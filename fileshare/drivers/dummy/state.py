@@ -3,8 +3,9 @@
 ``shares/`` and ``snapshots/`` hold one record each, written as a whole or not at all.
 ``calls/`` holds one lock file for each resource; its lock is the kernel's, so a killed process
 leaves none behind.  ``overlaps.jsonl`` gets a line whenever a call finds another one at work on
-the same resource, which the control plane promises never to let happen.  ``calls.jsonl`` gets a
-line for each call, where that is asked for.
+the same resource, which the control plane promises never to let happen.  Where that is asked
+for, ``begun.jsonl`` and ``calls.jsonl`` get a line for each call when it begins and when it has
+ended, and ``records.jsonl`` one before each change of a record, with the record as it will be.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import contextlib
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,10 +26,11 @@ SNAPSHOTS = "snapshots"
 
 
 class State:
-    """Records under one directory."""
+    """Records under one directory; *journal* says whether each change of them is noted."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, journal: bool = False) -> None:
         self.root = root
+        self._journal = journal
 
     def make(self) -> None:
         """Make the directories; they may be there."""
@@ -40,11 +43,18 @@ class State:
 
     def write(self, kind: str, id: str, record: Record) -> None:
         """Put the record in place of the old one."""
+        self._note_change(kind, id, record)
         write_json(self._path(kind, id), record)
 
     def remove(self, kind: str, id: str) -> None:
         """Take the record away; one that is not there is fine."""
+        self._note_change(kind, id, None)
         self._path(kind, id).unlink(missing_ok=True)
+
+    def _note_change(self, kind: str, id: str, record: Record | None) -> None:
+        # Before the change, so that a killed process leaves none that nobody knows of.
+        if self._journal:
+            self.note("records", {"kind": kind, "id": id, "record": record})
 
     def all(self, kind: str) -> Iterator[Record]:
         """All records of a kind, as they are when the walk reaches them."""
@@ -81,7 +91,7 @@ class State:
 
     def note(self, journal: str, record: Record) -> None:
         """Append a line to a journal; lines of several processes do not mix."""
-        who = {"pid": os.getpid(), "thread": threading.get_ident()}
+        who = {"at": time.time(), "pid": os.getpid(), "thread": threading.get_ident()}
         line = json.dumps({**record, **who}) + "\n"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         descriptor = os.open(self.root / f"{journal}.jsonl", flags, 0o640)

@@ -160,6 +160,10 @@ def test_calls_are_recorded_when_asked_for(make):
     create, delete = driver.state.notes("calls")
     assert (create["operation"], delete["operation"]) == ("create", "delete")
     assert create["end"] - create["start"] >= 0.02
+    assert [note["operation"] for note in driver.state.notes("begun")] == ["create", "delete"]
+    made, removed = driver.state.notes("records")
+    assert made["record"]["size"] == share.size
+    assert (removed["id"], removed["record"]) == (share.id, None)
 
 
 def test_a_process_killed_on_demand_leaves_nothing_locked(make):

@@ -1,0 +1,53 @@
+"""What is told of a storm: a line for each minute, and figures at the end."""
+
+from __future__ import annotations
+
+import collections
+import statistics
+from collections.abc import Iterable, Sequence
+
+from tests.chaos.storm.history import ACCEPTED, REFUSED, UNKNOWN, Call, outcomes
+
+
+def minute(number: int, calls: Sequence[Call], done: collections.Counter[str], waits: str) -> str:
+    """How things stand after so many minutes."""
+    sums = collections.Counter(call.outcome for call in calls)
+    kills = sum(count for kind, count in done.items() if kind.startswith("kill_"))
+    return (
+        f"minute {number}: {len(calls)} requests ({sums[ACCEPTED]} accepted, {sums[REFUSED]} "
+        f"refused, {sums[UNKNOWN]} unknown), {kills} kills, {done.total()} faults, "
+        f"{waits} open intents"
+    )
+
+
+def totals(calls: Sequence[Call], done: collections.Counter[str]) -> Iterable[str]:
+    """By kind."""
+    yield f"{'operation':18}{ACCEPTED:>10}{REFUSED:>10}{UNKNOWN:>10}"
+    for kind, sums in sorted(outcomes(calls).items()):
+        yield f"{kind:18}{sums[ACCEPTED]:>10}{sums[REFUSED]:>10}{sums[UNKNOWN]:>10}"
+    for kind, number in sorted(done.items()):
+        yield f"fault: {kind}: {number}"
+
+
+def takeovers(taken: Iterable[tuple[str, float]]) -> Iterable[str]:
+    """Seconds from the loss of a worker to the next claim of what it had claimed."""
+    by_cause: dict[str, list[float]] = {}
+    for how, seconds in taken:
+        by_cause.setdefault(how, []).append(seconds)
+    for how, times in sorted(by_cause.items()):
+        middle, late = statistics.median(times), sorted(times)[int(len(times) * 0.95)]
+        yield (
+            f"takeover after {how}: {len(times)}, p50 {middle:.1f} s, p95 {late:.1f} s, "
+            f"max {max(times):.1f} s"
+        )
+
+
+def server_errors(calls: Iterable[Call], outages: Sequence[tuple[float, float]]) -> list[Call]:
+    """Answers of 5xx that no trouble of the database explains."""
+    return [
+        call
+        for call in calls
+        if call.status is not None
+        and call.status >= 500
+        and not any(began <= call.end and call.start <= ended for began, ended in outages)
+    ]

@@ -1,0 +1,160 @@
+"""One storm from its beginning to the verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from tests.chaos.deployment import until
+from tests.chaos.storm import final, plan, report
+from tests.chaos.storm.checker import Violation, judge, repaired
+from tests.chaos.storm.clients import Client
+from tests.chaos.storm.cluster import Cluster, cluster
+from tests.chaos.storm.faults import Faults
+from tests.chaos.storm.history import History
+from tests.chaos.storm.http import Servers
+from tests.chaos.storm.known import Tenant, World
+
+CALM = 5.0
+"""Seconds for which no work must be promised before all counts as settled."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """*pace* and *gap* are mean seconds between operations of a client, and between faults."""
+
+    seed: str
+    seconds: float
+    pace: float = 1.0
+    gap: float = 4.0
+    settle: float = 180.0
+
+
+@dataclasses.dataclass
+class Verdict:
+    violations: list[Violation]
+    kills: int
+    calls: int
+    settled: float
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
+    sys.stdout.flush()
+
+
+class Storm:
+    """The clients and the faults of one storm, over a cluster that runs."""
+
+    def __init__(self, running: Cluster, options: Options) -> None:
+        self.cluster, self.options = running, options
+        directory = running.daemons.directory
+        self.history = History(directory / "history.jsonl")
+        self._log = (directory / "faults.log").open("a")
+        self.faults = Faults(running, self._note)
+        self._ended = threading.Event()
+        ports = {node: running.daemons.nodes[node].port for node in plan.API_NODES}
+        servers = Servers(ports, self._ended)
+        world = World([Tenant(name, project) for name, project in plan.TENANTS.items()])
+        self.clients = [
+            Client(f"{tenant.name}.{number}", tenant, world, servers, self.history)
+            for tenant in world.tenants
+            for number in range(1, plan.THREADS + 1)
+        ]
+
+    def _note(self, line: str) -> None:
+        self._log.write(f"{time.time():.3f} {line}\n")
+        self._log.flush()
+
+    def run(self) -> float:
+        """The storm, and the calm after it; how many seconds that took to come."""
+        options = self.options
+        threads = [
+            threading.Thread(target=client.run, args=(options.seed, options.pace, self._ended))
+            for client in self.clients
+        ]
+        threads.append(threading.Thread(target=self._minutes, daemon=True))
+        for thread in threads:
+            thread.start()
+        faults = plan.faults(options.seed, options.seconds, options.gap)
+        try:
+            self.faults.run(faults, options.seconds, self._ended)
+        finally:
+            self._ended.set()
+            self.faults.calm()
+            for thread in threads:
+                thread.join()
+        self._note("calm")
+        return self._settle()
+
+    def _minutes(self) -> None:
+        number = 0
+        while not self._ended.wait(60):
+            number += 1
+            waits = self.cluster.waiting()
+            say(report.minute(number, self.history.calls, self.faults.done, waits))
+
+    def _settle(self) -> float:
+        """Wait until nothing is promised, and nothing new for a while."""
+        began = last = time.monotonic()
+
+        def calm() -> bool:
+            nonlocal last
+            if not self.cluster.is_settled():
+                last = time.monotonic()
+            return time.monotonic() - last >= CALM
+
+        until(calm, "everything is settled", self.options.settle, pause=0.5)
+        return last - began
+
+    def close(self) -> None:
+        self.faults.takeovers.stop()
+        self.history.close()
+        self._log.close()
+
+
+def _repair(running: Cluster) -> None:
+    """What an operator does who has stopped work by reset_status: let the back end be repaired."""
+    host = f"{plan.HOST_OF_BACKEND}@{plan.BACKEND}"
+    command = ("fileshare-manage", "reconcile", host, "--repair")
+    # 1: something is lost for good, because its deletion was stopped half way.
+    running.daemons.run(*command, node=plan.NODES[0], codes=(0, 1))
+    until(running.is_settled, "the back end is reconciled", 120)
+
+
+def brew(directory: pathlib.Path, options: Options, tell: Callable[[str], None] = say) -> Verdict:
+    """A storm in *directory*; the verdict, and its figures told."""
+    with cluster(directory) as running:
+        storm = Storm(running, options)
+        violations: list[Violation] = []
+        tell(f"the storm {options.seed!r} begins, {options.seconds:.0f} s, in {directory}")
+        try:
+            settled = storm.run()
+        except AssertionError as error:
+            settled = float("inf")
+            violations.append(Violation("settled", None, str(error)))
+        calls = storm.history.calls
+        violations += judge(calls, final.read(running, plan.POOLS))
+        violations += [Violation("daemons", None, text) for text in storm.faults.trouble]
+        if not violations:
+            _repair(running)
+            violations += judge(calls, final.read(running, plan.POOLS), (repaired,))
+        errors = report.server_errors(calls, storm.faults.outages)
+        _tell(tell, storm, errors, settled)
+        storm.close()
+    return Verdict(violations, storm.faults.kills, len(calls), settled)
+
+
+def _tell(tell: Callable[[str], None], storm: Storm, errors: list, settled: float) -> None:
+    for line in report.totals(storm.history.calls, storm.faults.done):
+        tell(line)
+    for line in report.takeovers(storm.faults.takeovers.taken):
+        tell(line)
+    tell(f"answers of 5xx while the database was well: {len(errors)}")
+    for call in errors[:10]:
+        tell(f"  {call.line()}")
+    tell(f"settled {settled:.1f} s after the last fault")
