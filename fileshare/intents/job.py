@@ -14,7 +14,7 @@ from fileshare.context import Context
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
 from fileshare.db.models import Intent
-from fileshare.db.session import Session
+from fileshare.db.session import TRANSIENT, Session
 from fileshare.domain.quotas import Charge
 from fileshare.drivers.base import Driver
 from fileshare.intents import failpoints
@@ -126,8 +126,8 @@ class Job(Generic[W]):
             failpoints.hit("driver.before", self.work.kind)
             try:
                 yield self.backend.driver
-            except (errors.FileshareError, LostClaim):
-                raise
+            except (errors.FileshareError, LostClaim, *TRANSIENT):
+                raise  # the database's troubles are not the driver's
             except Exception as error:
                 # A defect of the driver; its user is told no detail.
                 raise errors.DriverError(

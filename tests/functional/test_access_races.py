@@ -97,6 +97,35 @@ def test_a_denial_that_failed_is_never_granted_again(api, share):
     assert api.show(share)["access_rules_status"] == "active"
 
 
+def test_what_was_denied_while_a_call_is_awaited_is_not_granted_again(api, share, monkeypatch):
+    """A worker that waits for another call about the instance applies the rules as they are then."""
+    rule = grant(api, share)
+    api.drain()
+    instance_id = api.read_share(share).instance.id
+    driver, told = api.drivers[backend_of(api, share)], []
+    real, lock, waits = driver.apply_access, api.runtime.locks.lock, threading.Event()
+
+    def apply_access(ref, change):
+        told.append({rule.to for rule in change.rules})
+        return real(ref, change)
+
+    def asked(name):
+        waits.set()
+        return lock(name)
+
+    monkeypatch.setattr(driver, "apply_access", apply_access)
+    monkeypatch.setattr(api.runtime.locks, "lock", asked)
+    grant(api, share, "10.0.0.6")
+    with lock(f"instance-{instance_id}"):  # as the reconciler has it
+        worker = threading.Thread(target=api.drain)
+        worker.start()
+        assert waits.wait(10)
+        assert deny(api, share, rule).status == 202
+    worker.join()
+    assert told
+    assert all(clients == {"10.0.0.6"} for clients in told)
+
+
 def test_rules_and_the_deletion_of_their_share_exclude_each_other(api):
     for _ in range(5):
         share = api.new_share()

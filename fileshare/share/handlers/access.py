@@ -67,14 +67,17 @@ def _change(subject: Subject, plan: Plan) -> AccessChange:
 
 @handlers.handles(SyncAccess)
 def sync(job: Job[SyncAccess]) -> Outcome:
-    """Apply all rules of the instance as a set; one bad rule does not spoil the others."""
+    """Apply all rules of the instance as a set; one bad rule does not spoil the others.
+
+    The rules are read when nobody else makes a call about the instance: of what was denied
+    while another one was awaited, nothing is granted again.
+    """
     try:
-        subject, plan = job.read(_read, job.resource_id)
+        with job.driving(job.resource_id) as driver:
+            subject, plan = job.read(_read, job.resource_id)
+            result = driver.apply_access(subject.ref, _change(subject, plan))
     except errors.NotFound:
         return Done()  # deleted meanwhile, with its rules
-    try:
-        with job.driving(subject.ref.id) as driver:
-            result = driver.apply_access(subject.ref, _change(subject, plan))
     except errors.DriverError as error:
         if error.transient and job.intent.attempts < job.runtime.conf.intents.max_attempts:
             raise
