@@ -19,7 +19,7 @@ TESTS="architecture unit property functional conformance integration"
 LONG="chaos benchmarks"
 
 # Without names: what of the chaos tests needs no servers and no waiting.
-QUICK_CHAOS="tests/chaos/test_generated.py tests/chaos/test_machine.py"
+QUICK_CHAOS="tests/chaos/test_generated.py tests/chaos/test_machine.py tests/chaos/test_storm_judge.py"
 
 chosen=()
 while [ $# -gt 0 ]; do

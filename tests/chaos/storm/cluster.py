@@ -6,6 +6,7 @@ import concurrent.futures
 import contextlib
 import pathlib
 import shutil
+import time
 from collections.abc import Iterator
 
 import kombu
@@ -27,8 +28,8 @@ LEASE = 3
 ATTEMPTS = 20
 """Claims of one piece of work before it is given up: more than a storm comes to."""
 QUOTA = {"shares": 25, "gigabytes": 45}
-DELAY = 0.05
-"""Seconds that a call of the driver takes, so that there are some to interrupt."""
+DELAY = "0.6, apply_access:0.3, ensure:0.02, setup:0, check:0, info:0, pools:0, instances:0"
+"""Seconds that calls of the driver take, so that there are some to interrupt."""
 
 
 class Cluster:
@@ -86,19 +87,19 @@ class Cluster:
             yield cursor
 
     # -- what breaks -----------------------------------------------------------------------
-    def cut(self) -> int:
-        """Have the database server end the connections of everybody else; how many."""
+    def cut(self) -> None:
+        """Have the database server end the connections of everybody else."""
+        mine = "user = 'fileshare' AND id <> CONNECTION_ID()"
         with self.connected() as cursor:
-            cursor.execute(
-                "SELECT id FROM information_schema.processlist "
-                "WHERE user = 'fileshare' AND id <> CONNECTION_ID()"
-            )
-            ids = [row[0] for row in cursor.fetchall()]
-            for id in ids:
-                # It may have ended by itself meanwhile.
-                with contextlib.suppress(pymysql.err.OperationalError):
-                    cursor.execute(f"KILL CONNECTION {id}")
-        return len(ids)
+            _kill(cursor, f"SELECT id FROM information_schema.processlist WHERE {mine}")
+
+    def harass(self, seconds: float) -> None:
+        """For a while, have it end the connections of whoever is in a transaction."""
+        end = time.monotonic() + seconds
+        with self.connected() as cursor:
+            while time.monotonic() < end:
+                _kill(cursor, "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx")
+                time.sleep(0.05)
 
     def purge(self) -> None:
         """Throw away the rings that wait in the broker."""
@@ -143,6 +144,14 @@ class Cluster:
             return str(len(truth.read(self.sessions).open_intents))
         except Exception:  # noqa: BLE001  (broken just now)
             return "?"
+
+
+def _kill(cursor: pymysql.cursors.Cursor, which: str) -> None:
+    cursor.execute(which)
+    for (id,) in cursor.fetchall():
+        # It may have ended by itself meanwhile.
+        with contextlib.suppress(pymysql.err.OperationalError):
+            cursor.execute(f"KILL CONNECTION {id}")
 
 
 @contextlib.contextmanager

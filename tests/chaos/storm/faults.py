@@ -20,7 +20,6 @@ from tests.chaos.storm.plan import KILLS, Fault
 from tests.chaos.storm.takeovers import Takeovers
 
 BUSY = {"fail": ["*@0.3 error=busy"]}
-DATABASE_FAULTS = ("cut", "kill_database", "restart_database")
 STRANGE = "could not be done"
 BY_ITSELF = "ended by itself"
 
@@ -171,7 +170,12 @@ class Faults:
 
     def cut(self, _fault: Fault) -> bool:
         with self._outage():
-            return bool(self.cluster.cut())
+            self.cluster.cut()
+        return True
+
+    def harass(self, fault: Fault) -> bool:
+        self._beside(lambda: self.cluster.harass(fault.lasting))
+        return True
 
     def wipe_broker(self, _fault: Fault) -> bool:
         self._beside(self.cluster.wipe_broker)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import statistics
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from tests.chaos.storm.history import ACCEPTED, REFUSED, UNKNOWN, Call, outcomes
 
@@ -27,6 +28,19 @@ def totals(calls: Sequence[Call], done: collections.Counter[str]) -> Iterable[st
         yield f"{kind:18}{sums[ACCEPTED]:>10}{sums[REFUSED]:>10}{sums[UNKNOWN]:>10}"
     for kind, number in sorted(done.items()):
         yield f"fault: {kind}: {number}"
+
+
+def work(intents: Iterable[Any]) -> Iterable[str]:
+    """What became of promised work, and how often a back end's daemon had to take it up again."""
+    ends: dict[str, collections.Counter[str]] = {}
+    for intent in intents:
+        sums = ends.setdefault(intent.event, collections.Counter())
+        reason = (intent.error or "").split(":")[0] if intent.error else ""
+        sums[f"{intent.state} {reason}".strip()] += 1
+        sums["taken up again"] += intent.begun > 1
+    for event, sums in sorted(ends.items()):
+        parts = ", ".join(f"{number} {what}" for what, number in sorted(sums.items()) if number)
+        yield f"work: {event}: {parts}"
 
 
 def takeovers(taken: Iterable[tuple[str, float]]) -> Iterable[str]:

@@ -15,6 +15,7 @@ from tests.chaos.storm.checker import Violation, judge, repaired
 from tests.chaos.storm.clients import Client
 from tests.chaos.storm.cluster import Cluster, cluster
 from tests.chaos.storm.faults import Faults
+from tests.chaos.storm.final import Final
 from tests.chaos.storm.history import History
 from tests.chaos.storm.http import Servers
 from tests.chaos.storm.known import Tenant, World
@@ -84,12 +85,13 @@ class Storm:
         try:
             self.faults.run(faults, options.seconds, self._ended)
         finally:
+            began = time.monotonic()
             self._ended.set()
             self.faults.calm()
             for thread in threads:
                 thread.join()
         self._note("calm")
-        return self._settle()
+        return self._settle() - began
 
     def _minutes(self) -> None:
         number = 0
@@ -99,8 +101,8 @@ class Storm:
             say(report.minute(number, self.history.calls, self.faults.done, waits))
 
     def _settle(self) -> float:
-        """Wait until nothing is promised, and nothing new for a while."""
-        began = last = time.monotonic()
+        """Wait until nothing is promised, and nothing new for a while; when that began."""
+        last = time.monotonic()
 
         def calm() -> bool:
             nonlocal last
@@ -109,7 +111,7 @@ class Storm:
             return time.monotonic() - last >= CALM
 
         until(calm, "everything is settled", self.options.settle, pause=0.5)
-        return last - began
+        return last
 
     def close(self) -> None:
         self.faults.takeovers.stop()
@@ -138,22 +140,26 @@ def brew(directory: pathlib.Path, options: Options, tell: Callable[[str], None] 
             settled = float("inf")
             violations.append(Violation("settled", None, str(error)))
         calls = storm.history.calls
-        violations += judge(calls, final.read(running, plan.POOLS))
+        left = final.read(running, plan.POOLS)
+        violations += judge(calls, left)
         violations += [Violation("daemons", None, text) for text in storm.faults.trouble]
         if not violations:
             _repair(running)
             violations += judge(calls, final.read(running, plan.POOLS), (repaired,))
-        errors = report.server_errors(calls, storm.faults.outages)
-        _tell(tell, storm, errors, settled)
+        _tell(tell, storm, left, settled)
         storm.close()
     return Verdict(violations, storm.faults.kills, len(calls), settled)
 
 
-def _tell(tell: Callable[[str], None], storm: Storm, errors: list, settled: float) -> None:
-    for line in report.totals(storm.history.calls, storm.faults.done):
+def _tell(tell: Callable[[str], None], storm: Storm, left: Final, settled: float) -> None:
+    calls, faults = storm.history.calls, storm.faults
+    for line in (
+        *report.totals(calls, faults.done),
+        *report.work(left.intents),
+        *report.takeovers(faults.takeovers.taken),
+    ):
         tell(line)
-    for line in report.takeovers(storm.faults.takeovers.taken):
-        tell(line)
+    errors = report.server_errors(calls, faults.outages)
     tell(f"answers of 5xx while the database was well: {len(errors)}")
     for call in errors[:10]:
         tell(f"  {call.line()}")
