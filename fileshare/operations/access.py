@@ -14,7 +14,7 @@ from fileshare.domain import access as domain_access
 from fileshare.domain import aggregate
 from fileshare.domain.locks import ACCESS_RULE, DELETE, SHARE, SHOW, may_touch
 from fileshare.domain.statuses import RulesStatus
-from fileshare.intents import destinations
+from fileshare.intents import changes, destinations
 from fileshare.intents.kinds import SyncAccess
 from fileshare.intents.unit import Unit, operation
 from fileshare.operations.locks import place
@@ -261,6 +261,9 @@ def update_metadata(unit: Unit, access_id: str, metadata: Mapping[str, str]) -> 
     access.hold(unit.session, access_id)
     rule = _get(unit, access_id)
     access.set_metadata(unit.session, access_id, {**rule.metadata, **metadata})
+    changes.tell_of_share(
+        unit, "access_metadata.update", rule.share_id, access_id=access_id, metadata=dict(metadata)
+    )
     return metadata
 
 
@@ -273,3 +276,5 @@ def delete_metadata(unit: Unit, access_id: str, key: str) -> None:
         raise errors.NotFound(resource="Metadata item", id=key, exception="MetadataItemNotFound")
     left = {name: value for name, value in rule.metadata.items() if name != key}
     access.set_metadata(unit.session, access_id, left)
+    facts = {"access_id": access_id, "key": key}
+    changes.tell_of_share(unit, "access_metadata.delete", rule.share_id, **facts)

@@ -9,6 +9,7 @@ from fileshare import errors
 from fileshare.db import exports, shares
 from fileshare.domain import metadata as domain
 from fileshare.domain.statuses import ReplicaState
+from fileshare.intents import changes
 from fileshare.intents.unit import Unit, operation
 
 PREFERRED = "preferred"
@@ -80,7 +81,7 @@ def merge_metadata(
     """
     domain.refuse(pairs, _locked(unit, all_keys=all_keys))
     old = _hold(unit, share_id, export_id)
-    return _write(unit, export_id, {**old, **pairs})
+    return _write(unit, share_id, export_id, {**old, **pairs})
 
 
 @operation
@@ -91,7 +92,7 @@ def replace_metadata(
     locked = _locked(unit, all_keys=all_keys)
     domain.refuse(pairs, locked)
     old = _hold(unit, share_id, export_id)
-    return _write(unit, export_id, domain.replaced(old, pairs, locked))
+    return _write(unit, share_id, export_id, domain.replaced(old, pairs, locked))
 
 
 @operation
@@ -102,7 +103,7 @@ def remove_metadata(
     old = _hold(unit, share_id, export_id)
     domain.item(old, key)
     domain.refuse([key], _locked(unit, all_keys=all_keys))
-    _write(unit, export_id, domain.without(old, key))
+    _write(unit, share_id, export_id, domain.without(old, key))
 
 
 def _locked(unit: Unit, *, all_keys: bool) -> frozenset[str]:
@@ -115,11 +116,14 @@ def _hold(unit: Unit, share_id: str, export_id: str) -> dict[str, str]:
     return _pairs(_visible(unit, share_id, export_id))
 
 
-def _write(unit: Unit, export_id: str, pairs: Mapping[str, str]) -> dict[str, str]:
+def _write(unit: Unit, share_id: str, export_id: str, pairs: Mapping[str, str]) -> dict[str, str]:
     text = pairs.get(PREFERRED, "False")
     if text.lower() not in {"true", "false"}:
         raise errors.InvalidInput(field=PREFERRED, reason="It is True or False.")
     preferred = text.lower() == "true"
     extra = domain.without(pairs, PREFERRED)
     exports.update(unit.session, export_id, {"extra": extra, PREFERRED: preferred})
-    return {**extra, PREFERRED: str(preferred)}
+    new = {**extra, PREFERRED: str(preferred)}
+    facts = {"export_location_id": export_id, "metadata": new}
+    changes.tell_of_share(unit, "export_location_metadata.update", share_id, **facts)
+    return new

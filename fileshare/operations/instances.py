@@ -9,7 +9,7 @@ from fileshare import errors
 from fileshare.db import exports, instances, shares, transitions
 from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.statuses import RESETTABLE
-from fileshare.intents import holding
+from fileshare.intents import changes, holding
 from fileshare.intents.kinds import ForceDeleteShare
 from fileshare.intents.unit import Unit, operation
 
@@ -73,6 +73,8 @@ def reset_status(unit: Unit, instance_id: str, status: str) -> None:
     held = transitions.reset_instance(unit.session, instance_id, status)
     holding.supersede(unit, held, f"superseded by reset_status of an instance to {status}")
     holding.charge_again(unit, held)
+    facts = {"share_instance_id": instance_id, "instance_status": status}
+    changes.tell_of_share(unit, "share_instance.reset_status", held.share.id, **facts)
 
 
 @operation

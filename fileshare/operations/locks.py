@@ -15,6 +15,7 @@ from fileshare.domain import locks as domain_locks
 from fileshare.domain.access import LOCK_TOO_LATE
 from fileshare.domain.listing import Page
 from fileshare.domain.locks import ACCESS_RULE, ACTIONS_OF, DELETE, SHARE, SHOW
+from fileshare.intents import changes
 from fileshare.intents.unit import Unit, operation
 
 
@@ -62,7 +63,9 @@ def create(
     _check_action(resource_type, action)
     _touch(unit.session, resource_type, resource_id, action)
     lock_id = place(unit.session, unit.ctx, resource_type, resource_id, action, reason)
-    return locks.get(unit.session, lock_id)
+    lock = locks.get(unit.session, lock_id)
+    _tell(unit, "create", lock)
+    return lock
 
 
 def _check_action(resource_type: str, action: str) -> None:
@@ -126,20 +129,36 @@ def update(unit: Unit, lock_id: str, values: Mapping[str, Any]) -> Any:
     for a new lock.
     """
     lock = _mine(unit, lock_id)
-    changes = dict(values)
-    action = changes.get("resource_action")
+    values = dict(values)
+    action = values.get("resource_action")
     if action in {None, lock.resource_action}:
-        changes.pop("resource_action", None)
+        values.pop("resource_action", None)
     else:
         _check_action(lock.resource_type, action)
         _touch(unit.session, lock.resource_type, lock.resource_id, action)
-    if changes:
-        locks.update(unit.session, lock_id, changes)
-    return locks.get(unit.session, lock_id)
+    if values:
+        locks.update(unit.session, lock_id, values)
+    changed = locks.get(unit.session, lock_id)
+    _tell(unit, "update", changed)
+    return changed
 
 
 @operation
 def delete(unit: Unit, lock_id: str) -> None:
     """Lift a lock; raises Refused where it was placed by somebody of more weight."""
-    _mine(unit, lock_id)
+    lock = _mine(unit, lock_id)
     locks.delete(unit.session, lock_id)
+    _tell(unit, "delete", lock)
+
+
+def _tell(unit: Unit, what: str, lock: Any) -> None:
+    changes.tell(
+        unit,
+        f"resource_lock.{what}",
+        project_id=lock.project_id,
+        resource_lock_id=lock.id,
+        resource_type=lock.resource_type,
+        resource_id=lock.resource_id,
+        resource_action=lock.resource_action,
+        lock_context=lock.lock_context,
+    )

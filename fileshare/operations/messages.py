@@ -8,6 +8,7 @@ from typing import Any
 from fileshare.db import messages
 from fileshare.db.models import Message
 from fileshare.domain.listing import Page
+from fileshare.intents import changes
 from fileshare.intents.unit import Unit, operation
 
 
@@ -29,4 +30,7 @@ def get(unit: Unit, message_id: str) -> Message:
 @operation
 def delete(unit: Unit, message_id: str) -> None:
     """Remove one message; raises NotFound."""
+    row = messages.get(unit.session, unit.scope, message_id)
     messages.delete(unit.session, unit.scope, message_id)
+    about = {"message_id": message_id, "resource_id": row.resource_id}
+    changes.tell(unit, "message.delete", project_id=row.project_id, **about)

@@ -9,7 +9,7 @@ from fileshare.db import intents, messages, share_metadata, shares
 from fileshare.db.models import new_id
 from fileshare.domain import metadata as domain
 from fileshare.domain.lifecycle import METADATA
-from fileshare.intents import destinations
+from fileshare.intents import changes, destinations
 from fileshare.intents.kinds import UpdateMetadata
 from fileshare.intents.unit import Unit, operation
 
@@ -79,6 +79,7 @@ def _change(
     given: Collection[str],
 ) -> dict[str, str]:
     share_metadata.change(unit.session, share.id, old, new)
+    changes.tell_of_share(unit, "share_metadata.update", share.id, metadata=new)
     keys = set(unit.runtime.conf.driver_updatable_metadata)
     if keys.intersection(given) and share.host:
         _promise(unit, share)

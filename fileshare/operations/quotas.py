@@ -19,6 +19,7 @@ from fileshare.domain.quotas import (
     type_scope,
     user_scope,
 )
+from fileshare.intents import changes
 from fileshare.intents.unit import Unit, operation
 
 _LONGEST_OWNER = 240  # what fits with the words before it into a column
@@ -83,6 +84,7 @@ def update(
     if not force:
         _check(unit, project_id, scope, limits, booked)
     quotas.set_limits(unit.session, project_id, scope, limits)
+    changes.tell(unit, "quota.update", project_id=project_id, scope=scope, limits=dict(limits))
     return _standings(unit, project_id, scope)
 
 
@@ -94,6 +96,7 @@ def delete(
     _check_owner(unit.ctx, project_id)
     scope = _scope_of(unit, user_id, share_type)
     quotas.clear_limits(unit.session, project_id, None if scope == PROJECT else scope)
+    changes.tell(unit, "quota.delete", project_id=project_id, scope=scope)
 
 
 @operation
@@ -109,6 +112,7 @@ def update_class(unit: Unit, name: str, limits: Mapping[str, int]) -> dict[str, 
     """Set limits of a quota class; the class ``default`` holds for all projects."""
     _check_name("id", name)
     quotas.set_limits(unit.session, quotas.class_id(name), PROJECT, limits)
+    changes.tell(unit, "quota_class.update", name=name, limits=dict(limits))
     return {**unit.runtime.quota_defaults, **quotas.class_limits(unit.session, name)}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fileshare.db import services
 from fileshare.db.models import Service
-from fileshare.intents import backends
+from fileshare.intents import backends, changes
 from fileshare.intents.unit import Unit, operation
 
 
@@ -25,7 +25,10 @@ def set_enabled(
 
     What a disabled back end holds stays served; nothing new is placed there.
     """
-    return services.set_status(unit.session, binary, host, enabled=enabled, reason=reason)
+    found = services.set_status(unit.session, binary, host, enabled=enabled, reason=reason)
+    facts: dict[str, Any] = {"enabled": enabled, "reason": reason}
+    changes.tell(unit, "service.update", binary=binary, host=host, **facts)
+    return found
 
 
 @operation
@@ -36,3 +39,4 @@ def ensure_shares(unit: Unit, host: str) -> None:
     """
     service = backends.find_up(unit, host)
     backends.promise_ensuring(unit, service.id, host)
+    changes.tell(unit, "service.ensure_shares", host=host)

@@ -16,7 +16,7 @@ from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.listing import Page
 from fileshare.domain.quotas import Charge
 from fileshare.domain.statuses import RESETTABLE, Status
-from fileshare.intents import destinations
+from fileshare.intents import changes, destinations
 from fileshare.intents.holding import (
     charge_again,
     charge_of,
@@ -105,6 +105,7 @@ def get(unit: Unit, share_id: str, *, deferred: bool = True, exports: bool = Fal
 def update(unit: Unit, share_id: str, values: Mapping[str, Any]) -> Shown:
     """Change name, description or visibility."""
     shares.update(unit.session, unit.scope, share_id, values)
+    changes.tell_of_share(unit, "share.update", share_id, changed=sorted(values))
     row = shares.get(unit.session, unit.scope, share_id)
     return show(unit.session, [row], exports=True)[0]
 
@@ -190,12 +191,14 @@ def reset_status(unit: Unit, share_id: str, status: str) -> None:
     held = transitions.reset(unit.session, share_id, status, unit.scope)
     supersede(unit, held, f"superseded by reset_status to {status}")
     charge_again(unit, held)
+    changes.tell_of_share(unit, "share.reset_status", share_id)
 
 
 @operation
 def reset_task_state(unit: Unit, share_id: str, task_state: str | None) -> None:
     """Set what a share says of its migration; raises NotFound, and Refused in the bin."""
     transitions.reset_task_state(unit.session, share_id, task_state, unit.scope)
+    changes.tell_of_share(unit, "share.reset_task_state", share_id, task_state=task_state)
 
 
 @operation
@@ -209,6 +212,7 @@ def soft_delete(unit: Unit, share_id: str) -> None:
     refuse_busy(held)
     if held.share.has_replicas:
         raise errors.Conflict(reason=f"Share {share_id} has replicas.")
+    changes.tell_of_share(unit, "share.soft_delete", share_id)
 
 
 @operation
@@ -217,4 +221,7 @@ def restore(unit: Unit, share_id: str) -> bool:
 
     Raises WrongStatus for one that is being removed.
     """
-    return recycle_bin.take_out(unit.session, share_id, unit.scope)
+    restored = recycle_bin.take_out(unit.session, share_id, unit.scope)
+    if restored:
+        changes.tell_of_share(unit, "share.restore", share_id)
+    return restored

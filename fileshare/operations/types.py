@@ -15,6 +15,7 @@ from fileshare.db.types import TypeAndSpecs
 from fileshare.domain import specs as domain
 from fileshare.domain.notices import Priority
 from fileshare.domain.quotas import type_scope
+from fileshare.intents import changes
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit, operation
 
@@ -127,6 +128,7 @@ def give(unit: Unit, share_type_id: str, project_id: str) -> None:
     """
     _lock_private(unit, share_type_id)
     types.give(unit.session, share_type_id, project_id)
+    changes.tell(unit, "share_type_access.add", type_id=share_type_id, project_id=project_id)
 
 
 @operation
@@ -137,6 +139,7 @@ def take(unit: Unit, share_type_id: str, project_id: str) -> None:
     """
     _lock_private(unit, share_type_id)
     types.take(unit.session, share_type_id, project_id)
+    changes.tell(unit, "share_type_access.remove", type_id=share_type_id, project_id=project_id)
 
 
 def _lock_private(unit: Unit, share_type_id: str) -> None:
