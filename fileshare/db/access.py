@@ -12,20 +12,17 @@ from oslo_db import exception as db_exception
 from fileshare import errors
 from fileshare.db import locks
 from fileshare.db.clock import after, now
+from fileshare.db.instances import is_on
 from fileshare.db.models import (
     AccessMapping,
     AccessRule,
     ResourceLock,
     Share,
     ShareInstance,
-    new_id,
 )
 from fileshare.db.session import Session, count, swap
+from fileshare.db.transitions import rule_states
 from fileshare.domain.statuses import TRANSITIONAL, RulesStatus, RuleState
-
-GONE = (RuleState.QUEUED_TO_DENY, RuleState.DENYING)
-NEW = (RuleState.QUEUED_TO_APPLY, RuleState.APPLYING)
-PENDING = (*NEW, RuleState.QUEUED_TO_UPDATE, RuleState.UPDATING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +53,7 @@ def add(session: Session, rule: AccessRule, instance_ids: Collection[str]) -> Ac
             field="access_to",
             reason=f"Share access {rule.access_type}:{rule.access_to} exists.",
         ) from None
-    session.execute(
-        sa.insert(AccessMapping),
-        [
-            {
-                "id": new_id(),
-                "access_id": rule.id,
-                "share_instance_id": instance_id,
-                "state": RuleState.QUEUED_TO_APPLY,
-            }
-            for instance_id in instance_ids
-        ],
-    )
+    rule_states.queue(session, rule.id, instance_ids)
     return rule
 
 
@@ -78,16 +64,6 @@ def deny(session: Session, access_id: str) -> None:
         session, statement.values(denied_at=sa.func.coalesce(AccessRule.denied_at, now()))
     ):
         raise _absent(access_id)
-
-
-def queue_denial(session: Session, access_id: str) -> None:
-    """Queue the removal of a rule on all its instances; the caller has marked it."""
-    count(
-        session,
-        sa.update(AccessMapping)
-        .where(AccessMapping.access_id == access_id)
-        .values(state=RuleState.QUEUED_TO_DENY, error=None),
-    )
 
 
 def set_level(session: Session, access_id: str, level: str) -> None:
@@ -103,14 +79,7 @@ def set_level(session: Session, access_id: str, level: str) -> None:
     )
     if not swapped:
         raise errors.Busy(resource="Access rule", id=access_id, reason="it is being removed")
-    again = AccessMapping.state.in_((*NEW, RuleState.ERROR))
-    state = sa.case((again, RuleState.QUEUED_TO_APPLY), else_=RuleState.QUEUED_TO_UPDATE)
-    count(
-        session,
-        sa.update(AccessMapping)
-        .where(AccessMapping.access_id == access_id)
-        .values(state=state, error=None),
-    )
+    rule_states.queue_update(session, access_id)
 
 
 _COLUMNS = (
@@ -219,43 +188,14 @@ def record(
         if rule.state != RuleState.ACTIVE:
             by_state.setdefault((rule.state, rule.access_level), []).append(rule.mapping_id)
     for (state, level), ids in by_state.items():
-        _activate(session, ids, state, level)
-    fail(session, failed)
+        rule_states.activate(session, ids, state, level)
+    rule_states.fail(session, failed)
     for access_id, key in keys.items():
         swap(
             session,
             sa.update(AccessRule).where(AccessRule.id == access_id).values(access_key=key),
         )
     _remove(session, denied)
-
-
-def _activate(session: Session, mapping_ids: Sequence[str], state: str, level: str) -> None:
-    same_level = sa.exists(
-        sa.select(AccessRule.id).where(
-            AccessRule.id == AccessMapping.access_id, AccessRule.access_level == level
-        )
-    )
-    count(
-        session,
-        sa.update(AccessMapping)
-        .where(AccessMapping.id.in_(mapping_ids), AccessMapping.state == state, same_level)
-        .values(state=RuleState.ACTIVE, error=None),
-    )
-
-
-def fail(session: Session, failed: Mapping[str, str], *, denials: bool = False) -> None:
-    """Put rules in error, with a text for each mapping; *denials*: also those that were going."""
-    by_text: dict[str, list[str]] = {}
-    for mapping_id, text in failed.items():
-        by_text.setdefault(text, []).append(mapping_id)
-    there = sa.true() if denials else AccessMapping.state.not_in(GONE)
-    for text, ids in by_text.items():
-        count(
-            session,
-            sa.update(AccessMapping)
-            .where(AccessMapping.id.in_(ids), there)
-            .values(state=RuleState.ERROR, error=text),
-        )
 
 
 def _remove(session: Session, denied: Collection[RuleOnInstance]) -> None:
@@ -273,19 +213,6 @@ def _remove(session: Session, denied: Collection[RuleOnInstance]) -> None:
     )
     # Locks on its deletion were lifted when it was denied, and no lock was made since.
     locks.forget_rules(session, {rule.id for rule in denied if rule.is_hidden})
-
-
-def fail_queued(session: Session, instance_id: str, text: str) -> None:
-    """Put every rule of an instance that waits for the back end in error."""
-    count(
-        session,
-        sa.update(AccessMapping)
-        .where(
-            AccessMapping.share_instance_id == instance_id,
-            AccessMapping.state.in_((*PENDING, *GONE)),
-        )
-        .values(state=RuleState.ERROR, error=text),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,10 +238,7 @@ def failing(session: Session, backend: str, limit: int = 100) -> list[Failing]:
         )
         .join(Share, Share.id == ShareInstance.share_id)
         .where(
-            sa.or_(
-                ShareInstance.host == backend,
-                sa.and_(ShareInstance.host > f"{backend}#", ShareInstance.host < f"{backend}$"),
-            ),
+            is_on(backend),
             *_waits(),
         )
         .limit(limit)

@@ -1,4 +1,4 @@
-"""Share instances: what operators see of each."""
+"""Share instances: where they are, and what operators see of each."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ COLUMNS: tuple[Any, ...] = (
     AvailabilityZone.name.label("availability_zone"),
 )
 """What views of instances show."""
+
+
+def is_on(backend: str) -> sa.ColumnElement[bool]:
+    """Whether an instance is on any pool of *backend*; compared exactly, on every database."""
+    prefix = f"{backend}#"
+    # LIKE finds an index, but takes upper and lower case for the same on SQLite.
+    like = ShareInstance.host.startswith(prefix, autoescape=True)
+    same = sa.func.substr(ShareInstance.host, 1, len(prefix)) == prefix
+    return sa.or_(ShareInstance.host == backend, sa.and_(like, same))
 
 
 def _unsorted(*clauses: sa.ColumnElement[bool]) -> sa.Select[Any]:

@@ -14,6 +14,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from fileshare import errors
+from fileshare.db import guards
 from fileshare.db.clock import now
 from fileshare.db.models import AccessMapping, AccessRule, ResourceLock, Share, new_id
 from fileshare.db.query import Scope, like, paginate
@@ -118,14 +119,7 @@ def touch_share(session: Session, share_id: str) -> bool:
     """Hold the row of a share that a lock is made for; False where it is on its way out."""
     return swap(
         session,
-        sa.update(Share)
-        .where(
-            Share.id == share_id,
-            Share.deleted_at.is_(None),
-            Share.is_soft_deleted.is_(False),
-            Share.status.not_in(UNLOCKABLE),
-        )
-        .values(id=Share.id),
+        guards.share_in_use(share_id, Share.status.not_in(UNLOCKABLE)).values(id=Share.id),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from fileshare import errors
-from fileshare.db import locks, transitions
+from fileshare.db import guards, locks, transitions
 from fileshare.db.clock import after, now
 from fileshare.db.models import Share
 from fileshare.db.query import Scope
@@ -25,16 +25,11 @@ def put(session: Session, share_id: str, scope: Scope, seconds: float) -> Held:
     verb = SHARE["delete"]
     swapped = swap(
         session,
-        sa.update(Share)
-        .where(
-            Share.id == share_id,
-            Share.deleted_at.is_(None),
-            Share.is_soft_deleted.is_(False),
-            Share.status.in_(verb.sources),
-            Share.intent_id.is_(None),
-            scope.clause(Share.project_id),
-        )
-        .values(is_soft_deleted=True, scheduled_to_be_deleted_at=after(seconds), updated_at=now()),
+        guards.share_in_use(
+            share_id, Share.status.in_(verb.sources), Share.intent_id.is_(None), scope=scope
+        ).values(
+            is_soft_deleted=True, scheduled_to_be_deleted_at=after(seconds), updated_at=now()
+        ),
     )
     if not swapped:
         share = transitions.own(session, share_id, scope, rule="share:soft_delete")
@@ -52,15 +47,9 @@ def take_out(session: Session, share_id: str, scope: Scope) -> bool:
     """
     swapped = swap(
         session,
-        sa.update(Share)
-        .where(
-            Share.id == share_id,
-            Share.deleted_at.is_(None),
-            Share.is_soft_deleted.is_(True),
-            Share.status.not_in(_GOING),
-            scope.clause(Share.project_id),
-        )
-        .values(is_soft_deleted=False, scheduled_to_be_deleted_at=None, updated_at=now()),
+        guards.share(
+            share_id, Share.is_soft_deleted.is_(True), Share.status.not_in(_GOING), scope=scope
+        ).values(is_soft_deleted=False, scheduled_to_be_deleted_at=None, updated_at=now()),
     )
     if swapped:
         return True

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from oslo_db import exception as db_exception
 
 from fileshare import errors
-from fileshare.db import locks, share_metadata, transitions
+from fileshare.db import guards, locks, share_metadata, transitions
 from fileshare.db.clock import now
 from fileshare.db.models import (
     AccessMapping,
@@ -269,13 +269,7 @@ def update(session: Session, scope: Scope, share_id: str, values: Mapping[str, A
     own(session, scope, share_id)
     written = swap(
         session,
-        sa.update(Share)
-        .where(
-            Share.id == share_id,
-            Share.deleted_at.is_(None),
-            Share.is_soft_deleted.is_(False),
-        )
-        .values(**values, updated_at=now()),
+        guards.share_in_use(share_id).values(**values, updated_at=now()),
     )
     if not written:
         raise transitions.in_the_bin(share_id)
@@ -290,19 +284,3 @@ def drop_children(session: Session, share_id: str) -> None:
         where = model.share_instance_id.in_(instances)
         count(session, sa.delete(model).where(where))
     count(session, sa.delete(AccessRule).where(AccessRule.share_id == share_id))
-
-
-def on_backend(session: Session, backend: str) -> Sequence[tuple[Share, ShareInstance]]:
-    """Shares and instances that are on any pool of a back end."""
-    rows = session.execute(
-        sa.select(Share, ShareInstance)
-        .join(ShareInstance, ShareInstance.share_id == Share.id)
-        .where(
-            ShareInstance.deleted_at.is_(None),
-            sa.or_(
-                ShareInstance.host == backend,
-                sa.and_(ShareInstance.host > f"{backend}#", ShareInstance.host < f"{backend}$"),
-            ),
-        )
-    )
-    return [(share, instance) for share, instance in rows]

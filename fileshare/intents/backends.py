@@ -6,6 +6,7 @@ from fileshare import errors
 from fileshare.db import chores, intents
 from fileshare.db.chores import BackendService
 from fileshare.db.models import Intent, new_id
+from fileshare.db.transitions import ensuring
 from fileshare.intents import destinations
 from fileshare.intents.kinds import EnsureShares, Reconcile, Work
 from fileshare.intents.unit import Unit
@@ -42,7 +43,7 @@ def _promise(unit: Unit, service_id: int, host: str, work: Work) -> Intent:
     resource, id = work.verb().resource, str(service_id)
     old = intents.supersede(unit.session, resource, id, "It was asked for anew.")
     if old is not None:
-        chores.release(unit.session, old)
+        ensuring.release(unit.session, old)
     return unit.promise(
         work,
         destinations.share(host),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fileshare import errors
-from fileshare.db import access, intents, messages, quotas, shares, transitions
+from fileshare.db import intents, messages, quotas, shares, transitions
 from fileshare.db.session import Session
-from fileshare.db.transitions import Settlement
+from fileshare.db.transitions import Settlement, rule_states
 from fileshare.domain.lifecycle import ACCESS, SHARE, Verb
 from fileshare.domain.notices import Notice
 from fileshare.domain.statuses import IntentState, Status
@@ -114,7 +114,7 @@ def _failed(session: Session, job: Job[Any], outcome: Failed) -> None:
     for write in outcome.writes:
         write(session)
     if verb.resource == ACCESS.resource:
-        access.fail_queued(session, job.resource_id, str(error))
+        rule_states.fail_queued(session, job.resource_id, str(error))
     quotas.refund(session, job.charge)
     trace = {"trace": [*job.intent.trace, outcome.trace]} if outcome.trace else {}
     intents.close(session, job.intent, IntentState.FAILED, describe(error), **trace)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fileshare import errors
-from fileshare.db import access, locks, shares, transitions
+from fileshare.db import access, locks, shares
 from fileshare.db.models import AccessRule, new_id
-from fileshare.db.transitions import Held
+from fileshare.db.transitions import Held, rule_states
 from fileshare.domain import access as domain_access
 from fileshare.domain import aggregate
 from fileshare.domain.locks import ACCESS_RULE, DELETE, SHARE, SHOW, may_touch
@@ -119,7 +119,7 @@ def _change(unit: Unit, share_id: str, *, allow_error: bool) -> Held:
     already, it sees the change.
     """
     intent_id = new_id()
-    held = transitions.change_rules(
+    held = rule_states.change(
         unit.session, share_id, intent_id, unit.scope, allow_error=allow_error
     )
     for instance in held.instances:
@@ -227,7 +227,7 @@ def deny(
     # The share's lock for the sake of the rule goes now, so that it can be deleted at once; the
     # one that hides the rule stays as long as the rule is to be seen.
     locks.lift(unit.session, [lock.id for lock in found])
-    access.queue_denial(unit.session, access_id)
+    rule_states.queue_denial(unit.session, access_id)
 
 
 def _check_liftable(

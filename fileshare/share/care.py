@@ -15,6 +15,7 @@ from fileshare.db import chores, exports, messages, transitions
 from fileshare.db.chores import Candidate
 from fileshare.db.models import Intent, new_id
 from fileshare.db.session import Session
+from fileshare.db.transitions import rule_states
 from fileshare.domain.lifecycle import SHARE
 from fileshare.drivers import loader
 from fileshare.drivers.base import Driver
@@ -156,9 +157,9 @@ def queue_rules(runtime: Runtime, candidate: Candidate) -> None:
     def write(session: Session) -> Intent | None:
         intent_id = new_id()
         transitions.hold(session, candidate.share_id)
-        if not chores.requeue_rules(session, candidate.id, intent_id):
+        if not rule_states.require(session, candidate.id, intent_id):
             return None
-        transitions.show_rules_status(session, candidate.share_id)
+        rule_states.show(session, candidate.share_id)
         return Unit(runtime, service_context(), session).promise(
             SyncAccess(),
             destinations.share(candidate.host),

@@ -20,6 +20,7 @@ from fileshare.db import chores, intents
 from fileshare.db.chores import Candidate
 from fileshare.db.intents import LostClaim
 from fileshare.db.session import Session
+from fileshare.db.transitions import ensuring
 from fileshare.domain.lifecycle import SHARE
 from fileshare.drivers import loader
 from fileshare.drivers.base import Driver
@@ -154,7 +155,7 @@ class _Walk:
     def _take(self, session: Session, free: Sequence[Candidate]) -> None:
         # Only for a walk that is still ours: nobody would let go of them again.
         intents.keep(session, self.job.intent, self.runtime.conf.intents.lease)
-        chores.take(session, self.job.intent.id, free)
+        ensuring.take(session, self.job.intent.id, free)
 
     def _missed(self, item: Candidate) -> None:
         """Something else has begun meanwhile; what is gone needs no other look."""
@@ -177,10 +178,10 @@ def settle(
 
     def write(session: Session) -> bool:
         verb = SHARE["ensure"]
-        held = holder is not None and chores.finish(
+        held = holder is not None and ensuring.finish(
             session, holder, item.share_id, verb.failed if lost else verb.done
         )
-        fresh = lost is not None and (held or chores.lose(session, item.share_id))
+        fresh = lost is not None and (held or ensuring.lose(session, item.share_id))
         if fresh and lost is not None:
             tell_lost(runtime, session, item, lost)
         return fresh

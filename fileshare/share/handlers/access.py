@@ -11,7 +11,7 @@ from fileshare import errors
 from fileshare.db import access
 from fileshare.db.access import RuleOnInstance
 from fileshare.db.session import Session
-from fileshare.db.transitions import Settlement
+from fileshare.db.transitions import Settlement, rule_states
 from fileshare.domain.statuses import RuleState
 from fileshare.drivers.model import AccessChange, AccessResult, AccessRule
 from fileshare.intents.consumer import Handlers
@@ -127,8 +127,8 @@ def _failed(
     text = describe(error)
 
     def write(session: Session) -> None:
-        access.fail(session, {rule.mapping_id: text for rule in plan.unsettled})
-        access.fail(session, {rule.mapping_id: text for rule in plan.deny}, denials=True)
+        rule_states.fail(session, {rule.mapping_id: text for rule in plan.unsettled})
+        rule_states.fail(session, {rule.mapping_id: text for rule in plan.deny}, denials=True)
         if news:
             tell(session, job, error)
         _forgive(session, subject, news)

@@ -38,7 +38,7 @@ from fileshare.db.models import (
     new_id,
 )
 from fileshare.db.query import ALL, Scope
-from fileshare.db.transitions import Settlement
+from fileshare.db.transitions import Settlement, rule_states
 from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.quotas import Charge
 from fileshare.domain.statuses import Status
@@ -121,7 +121,7 @@ def deletes(share_id):
 
 def allows(share_id, intent_id="rules", client="10.0.0.1"):
     def work(session):
-        held = transitions.change_rules(session, share_id, intent_id, allow_error=True)
+        held = rule_states.change(session, share_id, intent_id, allow_error=True)
         rule = AccessRule(
             id=new_id(),
             share_id=share_id,
