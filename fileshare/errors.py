@@ -192,6 +192,20 @@ class Abandoned(FileshareError):
     remedy = Remedy.OPERATOR
 
 
+class OutcomeUnknown(FileshareError):
+    """The database went away during a commit, and what is there now does not tell by whom it is.
+
+    Not the refusal that a second try meets: what the request asked for may be done.
+    """
+
+    status, code = 503, "outcome_unknown"
+    template = (
+        "The connection to the database was lost while the request was being completed. "
+        "Look whether it was done before asking again."
+    )
+    remedy = Remedy.WAIT
+
+
 class DriverError(FileshareError):
     """A failure of a back end: *user_text* is shown to the tenant, *operator_text* is logged.
 

@@ -13,6 +13,7 @@ from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import exc_filters
 from sqlalchemy import orm
 
+from fileshare import errors
 from fileshare.db.clock import NOW
 
 Session = orm.Session
@@ -51,21 +52,30 @@ class Sessions:
     def run(
         self,
         work: Callable[[Session], Result],
-        is_done: Callable[[Session], bool] | None = None,
+        is_done: Callable[[Session], bool | None] | None = None,
     ) -> Result:
         """*work* in a transaction, again from the start after a deadlock or a lost connection.
 
         *work* must have no effect but on its session.  A connection that is lost during the
         commit leaves the outcome unknown: then *is_done* is asked whether the writes are there,
-        and without it *work* is run again, as compare-and-swaps may be.
+        and without it *work* is run again, as compare-and-swaps may be.  So it is where *is_done*
+        does not know (None); but if that is refused, maybe because it is done already, this
+        raises OutcomeUnknown.
         """
+        in_doubt = False
         for attempt in range(ATTEMPTS):
             try:
                 return self._once(work)
             except _UnknownOutcome as unknown:
-                if is_done is not None and self.run(is_done):
+                known = self.run(is_done) if is_done is not None else False
+                if known:
                     return cast("Result", unknown.result)
+                in_doubt = in_doubt or known is None
                 self._pause(attempt, unknown.cause)
+            except errors.FileshareError as refusal:
+                if in_doubt:
+                    raise errors.OutcomeUnknown from refusal
+                raise
             except TRANSIENT as error:
                 self._pause(attempt, error)
         raise AssertionError
@@ -90,6 +100,16 @@ class Sessions:
 
     def dispose(self) -> None:
         self.engine.dispose()
+
+
+def is_there(session: Session, model: type[orm.DeclarativeBase], id: str) -> bool:
+    """Whether a row was committed.
+
+    The lock waits for whoever writes the row just now: a lost connection's transaction may be
+    in the middle of its commit.
+    """
+    key = cast("Any", model).id
+    return session.scalar(sa.select(key).where(key == id).with_for_update()) is not None
 
 
 Write = sa.Update | sa.Delete | sa.Insert

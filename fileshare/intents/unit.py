@@ -10,8 +10,9 @@ from typing import Concatenate, ParamSpec, TypeVar
 from fileshare.context import Context
 from fileshare.db import intents
 from fileshare.db.models import Intent
+from fileshare.db.models.base import Base
 from fileshare.db.query import Scope
-from fileshare.db.session import Session
+from fileshare.db.session import Session, is_there
 from fileshare.domain.notices import Notice
 from fileshare.domain.quotas import Charge
 from fileshare.intents.kinds import Work
@@ -23,17 +24,27 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Unit:
-    """What an operation works with; it lives as long as its transaction."""
+    """What an operation works with; it lives as long as its transaction.
+
+    *evidence* is a row that the operation inserts under a new id: if it is there, the
+    transaction was committed.
+    """
 
     runtime: Runtime
     ctx: Context
     session: Session
     promised: list[Intent] = field(default_factory=list)
+    evidence: tuple[type[Base], str] | None = None
     notices: list[Notice] = field(default_factory=list)
 
     @property
     def scope(self) -> Scope:
         return Scope.of(self.ctx)
+
+    def inserts(self, model: type[Base], id: str) -> str:
+        """Note that the operation inserts a row; returns its id, which nothing else has."""
+        self.evidence = (model, id)
+        return id
 
     def promise(
         self,
@@ -64,6 +75,7 @@ class Unit:
             charges=charge.dump() if charge else {},
         )
         self.promised.append(intent)
+        self.inserts(Intent, intent_id)
         return intent
 
 
@@ -81,17 +93,18 @@ def operation(
     ) -> Result:
         promised: list[Intent] = []
         told: list[Notice] = []
+        evidence: list[tuple[type[Base], str]] = []
 
         def work(session: Session) -> Result:
             unit = Unit(runtime, ctx, session)
             result = decide(unit, *args, **kwargs)
             session.flush()
             promised[:], told[:] = unit.promised, unit.notices
+            evidence[:] = [unit.evidence] if unit.evidence else []
             return result
 
-        def is_done(session: Session) -> bool:
-            # What was promised is written with the rest, under an id that nothing else has.
-            return bool(promised) and intents.get(session, promised[0].id) is not None
+        def is_done(session: Session) -> bool | None:
+            return is_there(session, *evidence[0]) if evidence else None
 
         result = runtime.sessions.run(work, is_done)
         for intent in promised:

@@ -163,7 +163,7 @@ def allow(
         _refuse_in_error(unit, share_id)
     held = _change(unit, share_id, allow_error=allow_error)
     rule = AccessRule(
-        id=new_id(),
+        id=unit.inserts(AccessRule, new_id()),
         share_id=share_id,
         access_type=access_type,
         access_to=access_to,

@@ -9,6 +9,7 @@ from fileshare import errors
 from fileshare.context import Context
 from fileshare.db import access, locks, shares
 from fileshare.db.locks import Found
+from fileshare.db.models import ResourceLock
 from fileshare.db.query import ALL, Scope
 from fileshare.db.session import Session
 from fileshare.domain import locks as domain_locks
@@ -63,7 +64,7 @@ def create(
     _check_action(resource_type, action)
     _touch(unit.session, resource_type, resource_id, action)
     lock_id = place(unit.session, unit.ctx, resource_type, resource_id, action, reason)
-    lock = locks.get(unit.session, lock_id)
+    lock = locks.get(unit.session, unit.inserts(ResourceLock, lock_id))
     _tell(unit, "create", lock)
     return lock
 

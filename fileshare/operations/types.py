@@ -10,6 +10,7 @@ from typing import Any
 from fileshare import errors
 from fileshare.context import Context
 from fileshare.db import quotas, types
+from fileshare.db.models import ShareType
 from fileshare.db.query import ALL, Scope
 from fileshare.db.types import TypeAndSpecs
 from fileshare.domain import specs as domain
@@ -76,9 +77,11 @@ def create(
 def _create(
     unit: Unit, name: str, specs: Mapping[str, str], description: str | None, is_public: bool
 ) -> TypeAndSpecs:
-    return types.create(
+    found = types.create(
         unit.session, name=name, description=description, is_public=is_public, specs=specs
     )
+    unit.inserts(ShareType, found.id)
+    return found
 
 
 def update(

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import pytest
-from inprocess import MEMBER
+from inprocess import ADMIN, MEMBER
 from oslo_db import exception as db_exception
 
 
 @pytest.fixture
 def lose_commits(api, monkeypatch):
-    """Lose the connection at the next commits, after or before the server has done them."""
+    """Lose the connection at the next commits, after or before the server has done them.
+
+    The first *after* ones are not lost.
+    """
     lost = []
 
-    def lose(done, times=1):
+    def lose(done, times=1, after=0):
+        passed = []
         engine = api.sessions.engine
         commit = engine.dialect.do_commit
 
         def do_commit(connection):
-            if len(lost) < times:
+            if len(passed) < after:
+                passed.append(done)
+            elif len(lost) < times:
                 lost.append(done)
                 if done:
                     commit(connection)
@@ -53,3 +59,102 @@ def test_an_outcome_is_recorded_once(api, lose_commits, done):
     api.poll()
     assert api.show(id)["status"] == "available"
     api.check()
+
+
+TYPE = {"name": "gold", "extra_specs": {"driver_handles_share_servers": "False"}}
+
+
+def make_type(api):
+    return api.post("/types", {"share_type": TYPE}, as_=ADMIN)
+
+
+def lock(api, share):
+    return api.post("/resource-locks", {"resource_lock": {"resource_id": share}})
+
+
+def grant(api, share):
+    rule = {"access_type": "ip", "access_to": "10.0.0.1"}
+    return api.act(share, "allow_access", rule)
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["done", "not-done"])
+def test_a_lock_is_made_once(api, lose_commits, done):
+    share = api.new_share()
+    lose_commits(done)
+    answer = lock(api, share)
+    assert (answer.status, lose_commits.lost) == (200, [done])
+    (found,) = api.get("/resource-locks")["resource_locks"]
+    assert found["id"] == answer["resource_lock"]["id"]
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["done", "not-done"])
+def test_a_type_is_made_once(api, lose_commits, done):
+    lose_commits(done)
+    answer = make_type(api)
+    assert (answer.status, lose_commits.lost) == (200, [done])
+    found = [kind["id"] for kind in api.get("/types")["share_types"] if kind["name"] == "gold"]
+    assert found == [answer["share_type"]["id"]]
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["done", "not-done"])
+@pytest.mark.parametrize("busy", [True, False], ids=["beside-another", "alone"])
+def test_a_rule_is_made_once(api, lose_commits, done, busy):
+    """Also where the work on another one will see to it."""
+    share = api.new_share()
+    if busy:
+        api.act(share, "allow_access", {"access_type": "ip", "access_to": "10.0.0.9"})
+    lose_commits(done)
+    answer = grant(api, share)
+    assert (answer.status, lose_commits.lost) == (200, [done])
+    api.drain()
+    found = api.get(f"/share-access-rules?share_id={share}")["access_list"]
+    assert answer["access"]["id"] in {rule["id"] for rule in found}
+    assert len(found) == 1 + busy
+    api.check()
+
+
+def soft_delete(api, share):
+    return lambda: api.act(share, "soft_delete")
+
+
+def unlock(api, share):
+    lock_id = lock(api, share)["resource_lock"]["id"]
+    return lambda: api.delete(f"/resource-locks/{lock_id}")
+
+
+def remove_type(api, _share):
+    type_id = make_type(api)["share_type"]["id"]
+    return lambda: api.delete(f"/types/{type_id}", as_=ADMIN)
+
+
+def remove_metadata(api, share):
+    api.post(f"/shares/{share}/metadata", {"metadata": {"a": "b"}})
+    return lambda: api.delete(f"/shares/{share}/metadata/a")
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["done", "not-done"])
+@pytest.mark.parametrize(
+    ("prepare", "reads"), [(soft_delete, 0), (unlock, 1), (remove_type, 0), (remove_metadata, 0)]
+)
+def test_what_may_be_done_is_never_refused(api, lose_commits, prepare, reads, done):
+    """A second try finds it done and cannot tell by whom: the caller is told so, not «no».
+
+    *reads* are the transactions before the one that writes.
+    """
+    ask = prepare(api, api.new_share())
+    lose_commits(done, after=reads)
+    answer = ask()
+    assert lose_commits.lost == [done]
+    if done:
+        assert (answer.status, answer["serviceUnavailable"]["code"]) == (503, 503)
+        assert 400 <= ask().status < 500
+    else:
+        assert answer.status in {200, 202, 204}
+
+
+def test_what_is_refused_without_a_loss_stays_refused(api, lose_commits):
+    share = api.new_share()
+    lose_commits(done=False)
+    assert api.get(f"/shares/{share}").status == 200  # this one's commit is lost
+    assert api.act(share, "restore").status == 200
+    assert api.act(share, "extend", {"new_size": 1}).status == 400
