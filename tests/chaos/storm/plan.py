@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 BACKEND = "alpha"
 HOST_OF_BACKEND = "cluster"
-POOLS = {"red": 60, "blue": 60}
+POOLS = {"red": 75, "blue": 75}
 """GiB of the thick pools: less than the tenants' quotas together."""
 TENANTS = {
     "ann": "a1111111-1111-4111-8111-111111111111",
@@ -38,8 +38,8 @@ NODES = ("n1", "n2", "n3")
 API_NODES = tuple(node for program, node in DAEMONS if program == "api")
 
 OPERATIONS = {
-    "create": 14,
-    "delete": 7,
+    "create": 11,
+    "delete": 9,
     "force_delete": 2,
     "extend": 9,
     "shrink": 6,

@@ -142,11 +142,11 @@ def brew(directory: pathlib.Path, options: Options, tell: Callable[[str], None] 
         calls = storm.history.calls
         left = final.read(running, plan.POOLS)
         violations += judge(calls, left)
+        _tell(tell, storm, left, settled)
         violations += [Violation("daemons", None, text) for text in storm.faults.trouble]
         if not violations:
             _repair(running)
             violations += judge(calls, final.read(running, plan.POOLS), (repaired,))
-        _tell(tell, storm, left, settled)
         storm.close()
     return Verdict(violations, storm.faults.kills, len(calls), settled)
 
