@@ -10,7 +10,8 @@ PACKAGES_LOCAL="mkfs.btrfs=btrfs-progs ganesha.nfsd=nfs-ganesha dbus-daemon=dbus
 PACKAGES_SERVERS="mariadbd=mariadb-server-core mariadb-install-db=mariadb-server-core \
     my_print_defaults=mariadb-client-core rabbitmq-server=rabbitmq-server epmd=erlang-base \
     memcached=memcached"
-PACKAGES_TESTS="postgres=postgresql systemd-analyze=systemd git=git"
+PACKAGES_TESTS="postgres=postgresql systemd-analyze=systemd git=git etcd=etcd-server \
+    redis-server=redis-server"
 
 say() {
     printf '%s\n' "$*"

@@ -323,3 +323,51 @@ class Memcached(Server):
     def url(self) -> str:
         """Its address, as token caches want it."""
         return f"{HOST}:{self.port}"
+
+
+@dataclasses.dataclass
+class Etcd(Server):
+    """An etcd of one member."""
+
+    name: ClassVar[str] = "etcd"
+
+    peer_port: int = dataclasses.field(default_factory=free_port)
+
+    def command(self) -> list[str]:
+        here, peers = f"http://{HOST}:{self.port}", f"http://{HOST}:{self.peer_port}"
+        return [
+            program("etcd"),
+            f"--data-dir={self.directory / 'data'}",
+            f"--listen-client-urls={here}",
+            f"--advertise-client-urls={here}",
+            f"--listen-peer-urls={peers}",
+            f"--initial-advertise-peer-urls={peers}",
+            f"--initial-cluster=default={peers}",
+            *(["--unsafe-no-fsync"] if self.throwaway else []),
+        ]
+
+    def ready(self) -> bool:
+        said = answer(self.port, b"GET /health HTTP/1.0\r\n\r\n", 4096)
+        return said.startswith(b"HTTP/1.0 200")
+
+    def url(self) -> str:
+        """Its URL as tooz wants it."""
+        return f"etcd3+http://{HOST}:{self.port}"
+
+
+class Redis(Server):
+    """A Redis without passwords, which keeps nothing on disk."""
+
+    name = "redis"
+
+    def command(self) -> list[str]:
+        options = {"port": self.port, "bind": HOST, "dir": self.directory, "save": ""}
+        words = [word for key, value in options.items() for word in (f"--{key}", str(value))]
+        return [program("redis-server"), *words]
+
+    def ready(self) -> bool:
+        return answer(self.port, b"PING\r\n", 5) == b"+PONG"
+
+    def url(self) -> str:
+        """Its URL as tooz wants it."""
+        return f"redis://{HOST}:{self.port}"

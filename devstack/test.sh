@@ -19,7 +19,8 @@ TESTS="architecture unit property functional conformance integration"
 LONG="chaos benchmarks"
 
 # Without names: what of the chaos tests needs no servers and no waiting.
-QUICK_CHAOS="tests/chaos/test_generated.py tests/chaos/test_machine.py tests/chaos/test_storm_judge.py"
+QUICK_CHAOS="tests/chaos/test_generated.py tests/chaos/test_generated_time.py \
+    tests/chaos/test_machine.py tests/chaos/test_storm_judge.py"
 
 chosen=()
 while [ $# -gt 0 ]; do
@@ -46,7 +47,7 @@ if wants integration || wants chaos || wants conformance || wants benchmarks; th
     apt_packages $PACKAGES_LOCAL $PACKAGES_SERVERS $PACKAGES_TESTS \
         || say "Tests that need them are skipped."
 fi
-python_environment "mysql,postgresql,memcache,test,docs"
+python_environment "mysql,postgresql,memcache,etcd,redis,test,docs"
 export PATH=$VENV/bin:$PATH
 
 failed=()

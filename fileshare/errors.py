@@ -206,6 +206,22 @@ class OutcomeUnknown(FileshareError):
     remedy = Remedy.WAIT
 
 
+class CoordinationAway(FileshareError):
+    """The service that keeps the locks between nodes does not answer: work waits for it."""
+
+    status, code = 503, "coordination.away"
+    template = "The locks between nodes cannot be reached: {reason}"
+    remedy = Remedy.WAIT
+
+
+class LockHeld(FileshareError):
+    """Something else has been at the resource for too long, a call that hangs perhaps."""
+
+    status, code = 503, "coordination.lock_held"
+    template = "Something else has been at work there for {seconds} seconds."
+    remedy = Remedy.OPERATOR
+
+
 class DriverError(FileshareError):
     """A failure of a back end: *user_text* is shown to the tenant, *operator_text* is logged.
 

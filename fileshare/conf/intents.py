@@ -14,6 +14,15 @@ OPTS = [
         help="Seconds for which a claim holds. A live worker renews it three times in a lease; "
         "the work of a killed one is taken over when it ends.",
     ),
+    cfg.IntOpt(
+        "longest_work",
+        default=7200,
+        min=1,
+        mutable=True,
+        help="Seconds for which one claim is renewed. A call of a driver that takes longer hangs: "
+        "another worker takes the work over, waits until the call ends, and gives the work up "
+        "if it never does; what the hung one says then is not listened to any more.",
+    ),
     cfg.FloatOpt(
         "poll_interval",
         default=5.0,

@@ -9,6 +9,7 @@ import datetime as dt
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ColumnElement
@@ -39,6 +40,12 @@ def after(seconds: float | ColumnElement[Any]) -> ColumnElement[dt.datetime]:
     if isinstance(seconds, (int, float)):
         return _Later(sa.bindparam(None, float(seconds), sa.Float()))
     return _Later(sa.type_coerce(seconds, sa.Float()))  # a model's attribute, too
+
+
+def read(session: orm.Session) -> float:
+    """The moment by the database's clock, in seconds since the epoch."""
+    moment: dt.datetime = session.scalars(sa.select(sa.type_coerce(NOW, sa.DateTime()))).one()
+    return moment.replace(tzinfo=dt.UTC).timestamp()
 
 
 @compiles(_Later, "sqlite")

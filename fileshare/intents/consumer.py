@@ -99,7 +99,7 @@ class Consumer:
         self.destinations = tuple(destinations)
         self.owner = owner
         self.backend = backend
-        self.running: dict[str, Job[Any]] = {}
+        self.running: dict[int, Job[Any]] = {}
         self._begun = Begun()
 
     def due(self) -> list[str]:
@@ -115,14 +115,15 @@ class Consumer:
         _tell_the_log(job.intent)
         failpoints.hit("claimed", job.intent.kind)
         self._tell(told)
-        self.running[intent_id] = job
+        # By the claim: this process may take over what hangs in another thread of it.
+        self.running[id(job)] = job
         try:
             return self._until_recorded(job)
         except LostClaim:
             LOG.warning("Intent %s (%s) was taken over meanwhile", intent_id, job.intent.kind)
             return False
         finally:
-            self.running.pop(intent_id, None)
+            self.running.pop(id(job), None)
 
     def _claim(self, session: Session, intent_id: str) -> tuple[Job[Any], list[Notice]] | None:
         lease = self.runtime.conf.intents.lease
@@ -164,12 +165,16 @@ class Consumer:
     def keep_running(self) -> None:
         """Renew the leases of all work that is in hand for long."""
         for job in list(self.running.values()):
-            if not job.is_ageing():
+            if not job.is_ageing() or job.lost.is_set():
+                continue
+            if job.hangs():
+                # Not lost yet: should it end before anybody else begins, it has done the work.
+                LOG.error("Intent %s (%s) hangs; its claim ends", job.intent.id, job.work.kind)
                 continue
             try:
                 job.keep()
             except LostClaim:
-                if job.intent.id in self.running:
+                if id(job) in self.running:
                     LOG.warning("Lost the claim on intent %s", job.intent.id)
 
     def _run(self, job: Job[Any]) -> Outcome:
@@ -180,12 +185,17 @@ class Consumer:
             return self.handlers[type(job.work)](job)
         except (LostClaim, *TRANSIENT):
             raise  # no outcome: without a database the work waits for it
+        except errors.CoordinationAway as error:
+            LOG.warning("Intent %s (%s) waits: %s", job.intent.id, job.intent.kind, error)
+            return Again(_BACK_OFF[2])  # as without a database, and no attempt
         except Exception as error:  # noqa: BLE001  (whatever a driver raises is an outcome)
             return self._outcome_of(job, error)
 
     def _outcome_of(self, job: Job[Any], error: Exception) -> Outcome:
         intent = job.intent
-        transient = isinstance(error, errors.DriverError) and error.transient
+        transient = isinstance(error, errors.LockHeld) or (
+            isinstance(error, errors.DriverError) and error.transient
+        )
         if transient and intent.attempts < self.runtime.conf.intents.max_attempts:
             LOG.info("Intent %s (%s) waits: %s", intent.id, intent.kind, error)
             return Again(_BACK_OFF[min(intent.attempts, len(_BACK_OFF)) - 1], failed=True)

@@ -44,6 +44,7 @@ class Job(Generic[W]):
     backend: Backend | None = None
     reads: Callable[[Session, Job[Any]], Any] | None = None
     foreseen: list[Any] = field(default_factory=list)
+    began_at: float = field(default_factory=time.monotonic)
     kept_at: float = field(default_factory=time.monotonic)
     lost: threading.Event = field(default_factory=threading.Event)
     on_failure: list[Callable[[Session], None]] = field(default_factory=list)
@@ -104,6 +105,10 @@ class Job(Generic[W]):
     def is_ageing(self) -> bool:
         """Whether a good part of the lease is over."""
         return bool(time.monotonic() - self.kept_at > self.runtime.conf.intents.lease / 4)
+
+    def hangs(self) -> bool:
+        """Whether it has been in hand for longer than any work should be."""
+        return bool(time.monotonic() - self.began_at > self.runtime.conf.intents.longest_work)
 
     @contextlib.contextmanager
     def driving(self, instance_id: str) -> Iterator[Driver]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
 from oslo_config import cfg
 
 from fileshare import errors
-from fileshare.db import pools
+from fileshare.db import clock, pools
 from fileshare.db.placements import Placed
 from fileshare.db.session import Session
 from fileshare.db.transitions import Settlement
@@ -126,8 +125,10 @@ class Placement:
 
     def _wait(self, job: Job[PlaceShare]) -> Outcome:
         """No back end has reported: wait for the first, but not for ever."""
-        since = job.work.waited_since or time.time()
-        if time.time() - since >= self.conf.scheduler_driver_init_wait_time:
+        # By the database's clock: another node may have looked first.
+        now = job.read(clock.read)
+        since = job.work.waited_since or now
+        if now - since >= self.conf.scheduler_driver_init_wait_time:
             return Failed(errors.NotReady())
         return Again(PAUSE, dataclasses.replace(job.work, waited_since=since))
 

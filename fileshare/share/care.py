@@ -110,7 +110,9 @@ def restore(care: Care, instance_id: str, *, flags: bool) -> Restored | None:
         try:
             found = care.call(care.driver.ensure, subject.ref)
         except errors.DriverError as error:
+            care.alive()
             return Restored(lost=_judged(care, error))
+        care.alive()  # a call may hang for longer than the claim holds
         changed = _keep(care, instance_id, found, flags=flags)
         what = (EXPORTS,) if changed else ()
         return _apply(care, subject, rules, what)
@@ -146,7 +148,9 @@ def _apply(
         result = care.call(care.driver.apply_access, subject.ref, AccessChange(rules))
     except errors.DriverError as error:
         LOG.warning("Access rules of instance %s: %s", subject.ref.id, error.operator_text)
+        care.alive()
         return Restored(what, rules_failed=True)
+    care.alive()
     refused = any(found.error for found in result.rules.values())
     return Restored((*what, RULES) if result.changed else what, rules_failed=refused)
 

@@ -23,7 +23,7 @@ from fileshare.drivers.base import Driver, Resizable
 from fileshare.drivers.model import ShareRef
 from fileshare.intents.job import Job
 from fileshare.intents.kinds import Reconcile
-from fileshare.intents.outcomes import Again, Done, Outcome
+from fileshare.intents.outcomes import Done, Outcome
 from fileshare.intents.runtime import Runtime
 from fileshare.share import ensure, findings, references
 from fileshare.share.care import Care, queue_rules, restore
@@ -94,9 +94,7 @@ def compare(job: Job[Reconcile]) -> Outcome:
         raise TypeError("this daemon has no driver")
     alive = functools.partial(_alive, job)
     care = Care(job.runtime, job.backend.host, job.backend.driver, alive=alive)
-    with job.runtime.locks.try_lock(lock_of(care.host)) as mine:
-        if not mine:
-            return Again(1)
+    with job.runtime.locks.lock(lock_of(care.host)):
         reason = care.works()
         if reason is not None:
             raise errors.DriverError(operator_text=reason)

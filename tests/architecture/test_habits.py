@@ -78,3 +78,29 @@ def test_nothing_is_left_to_be_done():
         if any(word in line for word in ("TODO", "FIXME", "XXX", "NotImplementedError"))
     ]
     assert found == []
+
+
+CLOCKS = {
+    "cmd/usage_audit.py": "which month it is for whoever calls",
+    "drivers/dummy/driver.py": "its own record of calls",
+    "drivers/dummy/state.py": "the same",
+}
+
+
+def tells_the_time(node):
+    """``time.time()``, ``datetime.now()`` and the like: the clock of one machine."""
+    called = ast.unparse(node.func)
+    return called in {"time.time", "time.time_ns"} or called.endswith(
+        ("datetime.now", "utcnow", "date.today")
+    )
+
+
+def test_what_nodes_agree_on_is_told_by_the_database():
+    """The clocks of nodes differ: leases, heartbeats and ages go by ``db/clock.py``."""
+    calls = [
+        (module.name, node)
+        for module in modules()
+        for node in module.walk(ast.Call)
+        if tells_the_time(node)
+    ]
+    assert {name for name, _ in calls} == set(CLOCKS)

@@ -299,13 +299,21 @@ class Deployment:
         answer = self.ask("POST", "/types", body, as_=ADMIN, node=node)
         assert answer.status_code == 200, answer.text
 
-    def create(self, name: str = "", size: int = 1, **more: object) -> requests.Response:
+    def create(
+        self,
+        name: str = "",
+        size: int = 1,
+        *,
+        node: str = "node",
+        as_: str = MEMBER,
+        **more: object,
+    ) -> requests.Response:
         share = {"name": name, "size": size, "share_proto": "NFS", **more}
-        return self.ask("POST", "/shares", {"share": share})
+        return self.ask("POST", "/shares", {"share": share}, node=node, as_=as_)
 
-    def allow(self, share_id: str, address: str) -> requests.Response:
+    def allow(self, share_id: str, address: str, *, node: str = "node") -> requests.Response:
         body = {"allow_access": {"access_type": "ip", "access_to": address}}
-        return self.ask("POST", f"/shares/{share_id}/action", body)
+        return self.ask("POST", f"/shares/{share_id}/action", body, node=node)
 
     # -- back ends -------------------------------------------------------------------------
     def held(self, *backends: str) -> dict[str, dict]:
