@@ -271,6 +271,12 @@ class InvalidAccess(DriverError):
     code = "driver.invalid_access"
 
 
+class ForbiddenAccess(InvalidAccess):
+    """An access rule for a client that is not the project's to admit."""
+
+    code = "driver.forbidden_access"
+
+
 class BadConfiguration(DriverError):
     """A back end whose options cannot work; the daemon keeps trying and reports it."""
 

@@ -112,6 +112,7 @@ _EVENT_ERRORS: Final[dict[tuple[str, type[Exception]], str]] = {
     ("share.extend", errors.Unsupported): "DRIVER_FAILED_EXTEND",
     ("share.shrink", errors.ShrinkWouldLoseData): "DRIVER_REFUSED_SHRINK",
     ("share.shrink", errors.Unsupported): "DRIVER_FAILED_SHRINK",
+    ("access.sync", errors.ForbiddenAccess): "FORBIDDEN_CLIENT_ACCESS",
     ("access.sync", errors.InvalidAccess): "UNSUPPORTED_CLIENT_ACCESS",
     ("metadata.update", Exception): "UPDATE_METADATA_FAILURE",
 }

@@ -74,10 +74,14 @@ class AccessChange:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RuleResult:
-    """What became of one rule: *error* is for the user, *key* a secret of the back end."""
+    """What became of one rule: *error* is for the user, *key* a secret of the back end.
+
+    *forbidden*: the client is not the project's to admit, whatever the rule says of it.
+    """
 
     error: str | None = None
     key: str | None = None
+    forbidden: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

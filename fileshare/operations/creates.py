@@ -66,7 +66,11 @@ def create(unit: Unit, new: NewShare) -> Shown:
         share_amounts(new.size, replicated=bool(replicated)),
     )
     share_id = new_id()
-    metadata = {**new.metadata, **hints.keep(unit, share_id, new.scheduler_hints)}
+    metadata = {
+        **_of_the_type(unit, share_type),
+        **new.metadata,
+        **hints.keep(unit, share_id, new.scheduler_hints),
+    }
     books = quotas.charge(unit.session, charge, unit.runtime.quota_defaults)
     quotas.check_size(books, charge.scopes(), new.size)
     columns = _insert(unit, share_id, new, protocol, share_type, zone, charge)
@@ -117,6 +121,12 @@ def _check_type(share_type: TypeAndSpecs, new: NewShare) -> None:
     if new.encryption_key_ref:
         reason = "The share type offers no encryption with own keys."
         raise errors.InvalidInput(field="encryption_key_ref", reason=reason)
+
+
+def _of_the_type(unit: Unit, share_type: TypeAndSpecs) -> dict[str, str]:
+    """Metadata that the type sets: its extra specs that are keys of driver_updatable_metadata."""
+    keys = unit.runtime.conf.driver_updatable_metadata
+    return {key: share_type.specs[key] for key in keys if key in share_type.specs}
 
 
 def _zone(unit: Unit, share_type: TypeAndSpecs, new: NewShare) -> AvailabilityZone | None:

@@ -10,13 +10,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import requests
 
 from devstack import guard
 from devstack.servers import HOST, MariaDB, RabbitMQ, Server, free_port
 from fileshare.drivers.dummy.state import SHARES, State
+from tests.fixtures.waiting import until
 
 PROJECT = "11111111-1111-4111-8111-111111111111"
 MEMBER = f"alice:{PROJECT}:member"
@@ -24,18 +25,6 @@ ADMIN = "admin:33333333-3333-4333-8333-333333333333:admin"
 MARK = "FILESHARE_CHAOS"
 PROGRAMS = pathlib.Path(sys.executable).parent
 ROOT = pathlib.Path(__file__).parents[2]
-
-
-def until(
-    true: Callable[[], object], what: str, seconds: float = 60.0, pause: float = 0.1
-) -> float:
-    """Wait until something is so; how long it took."""
-    began = time.monotonic()
-    while not true():
-        if time.monotonic() - began > seconds:
-            raise AssertionError(f"{what}: not within {seconds:.0f} s")
-        time.sleep(pause)
-    return time.monotonic() - began
 
 
 class Guarded:

@@ -194,6 +194,7 @@ def test_the_database_is_killed_under_load(cloud, record_property):
 
 
 def test_a_second_daemon_takes_over_a_back_end(cloud, record_property):
+    """C173"""
     for name in ("node", "other"):
         cloud.node(name, ("alpha",), backend_host="cluster", delay=0.2)
     begin(cloud, "node", "other")

@@ -34,6 +34,7 @@ def die_at(program, point):
 
 @each_verb
 def test_a_process_is_killed_at_every_point(event, worlds, monkeypatch, record_property):
+    """C049, C050, C051"""
     points, expected = hits(worlds, event, monkeypatch)
     for point in points:
         program, ask = worlds.begin(event)

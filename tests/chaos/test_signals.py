@@ -109,6 +109,7 @@ def test_a_daemon_waits_for_its_database(cloud):
 
 
 def test_sighup_reads_mutable_options_again(cloud):
+    """C181: by every daemon, with the same process."""
     cloud.node(backends=("alpha",), debug=False)
     begin(cloud, "api", "scheduler", "share")
     path, log = cloud.nodes["node"].path, cloud.log("share@node")

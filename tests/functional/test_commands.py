@@ -45,6 +45,7 @@ def test_service_list(manage):
 
 
 def test_service_remove(program, manage):
+    """C174"""
     disable(program, BETA)
     share_id = program.new_share()
     for host in (ALPHA, BETA):
@@ -67,6 +68,7 @@ def test_service_remove(program, manage):
 
 
 def test_service_cleanup(program, manage):
+    """C174: what is gone for long."""
     disable(program, BETA)
     share_id = program.new_share()
     for node, age in (("old", 90000), ("young", 5000)):

@@ -168,6 +168,7 @@ def test_reconcile_of_a_back_end_that_does_not_work(program, manage, daemons):
 
 
 def test_fsck(program, manage, daemons):
+    """C160: each row that is left over is found and named."""
     assert manage("fsck").code == 0
     state = program.drivers["beta"].state
     record = {"id": "stray", "size": 1, "pool": "pool", "rules": [], "protocol": "NFS"}

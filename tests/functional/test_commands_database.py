@@ -30,6 +30,7 @@ def configured(tmp_path, url):
 
 
 def test_a_database_that_is_not_there(tmp_path):
+    """C167"""
     where = tmp_path / "nowhere.sqlite"
     config = configured(tmp_path, f"sqlite:///{where}")
     for words in (("service", "list"), ("db", "purge", "30"), ("db", "version")):
@@ -44,6 +45,7 @@ def test_a_database_that_is_not_there(tmp_path):
 
 
 def test_a_database_without_tables_is_no_success(tmp_path):
+    """C167"""
     where = tmp_path / "empty.sqlite"
     where.touch()
     config = configured(tmp_path, f"sqlite:///{where}")
@@ -106,7 +108,7 @@ def test_purge(program, manage):
 
 
 def test_purge_leaves_what_is_alive(program, manage):
-    """A deleted share with an instance that is not: something is wrong, and nothing is lost."""
+    """C166: a deleted share with an instance that is not: something is wrong, and nothing is lost."""
     share_id = program.new_share()
     program.write(sa.update(Share).values(deleted_at=after(-86400 * 99)))
     assert "shares" not in {row["table"] for row in manage("db", "purge", "0").rows}
@@ -115,6 +117,7 @@ def test_purge_leaves_what_is_alive(program, manage):
 
 
 def test_purge_goes_on_where_it_was_interrupted(program, manage, monkeypatch):
+    """C166"""
     for _ in range(4):
         assert program.delete(f"/shares/{program.new_share()}").status == 202
     program.drain()

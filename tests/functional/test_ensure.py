@@ -140,6 +140,7 @@ def test_a_start_costs_the_same_however_many_shares_there_are(alpha):
 
 
 def test_new_exports_are_recorded_and_old_paths_keep_their_ids(alpha, watch):
+    """C032: and the preferred path is the one that is configured."""
     share_id = alpha.new_share()
     watch.look()
     alpha.drain()

@@ -126,8 +126,12 @@ def test_zones_of_the_type(program):
 
 
 def test_a_type_that_handles_servers_needs_a_network(program):
+    """C098: at once, and by the name of the field."""
     program.share_type("servers", driver_handles_share_servers="True")
-    refused(program.post("/shares", {"share": {**GOOD, "share_type": "servers"}}), 400)
+    body = {"share": {**GOOD, "share_type": "servers"}}
+    assert "share_network_id" in refused(program.post("/shares", body), 400)
+    types = {row["name"]: row for row in program.get("/types")["share_types"]}
+    assert types["servers"]["required_extra_specs"] == {"driver_handles_share_servers": "True"}
 
 
 def test_a_mount_point_name(program):

@@ -239,7 +239,8 @@ class DummyDriver(
                     operator_text=f"Share {share.id} exists as {record}, wanted is {wanted}."
                 )
             return self._exports(share)
-        facts = {"id": share.id, "rules": [], USED: used, CONTENT: content}
+        facts: Record = {"id": share.id, "project_id": share.project_id, "rules": []}
+        facts |= {USED: used, CONTENT: content}
         with self._room(pool.name, share.size):
             self.state.write(SHARES, share.id, {**facts, **wanted})
         return self._exports(share)
@@ -295,8 +296,24 @@ class DummyDriver(
                 text = f"Access type {rule.type} is not offered for {share.protocol}."
                 results[rule.id] = RuleResult(error=text)
             elif rule.type == "cephx":
-                results[rule.id] = RuleResult(key=f"dummy-key-of-{rule.to}")
+                results[rule.id] = self._cephx(share, rule.to)
         return AccessResult(results)
+
+    def _cephx(self, share: ShareRef, identity: str) -> RuleResult:
+        """The key of an identity; none for the back end's own, and for another project's."""
+        owner = self._owner(identity)
+        if identity == self.conf.dummy_cephx_identity or owner not in (None, share.project_id):
+            error = f"The identity {identity} is not this project's to use."
+            return RuleResult(error=error, forbidden=True)
+        return RuleResult(key=f"dummy-key-of-{identity}")
+
+    def _owner(self, identity: str) -> str | None:
+        """The project whose shares an identity is admitted to; None: nobody's."""
+        for record in self.state.all(SHARES):
+            rules = record.get("rules", ())
+            if any(rule["type"] == "cephx" and rule["to"] == identity for rule in rules):
+                return str(record.get("project_id"))
+        return None
 
     def _exports(self, share: ShareRef) -> list[Export]:
         return self._locations(share.protocol, share.mount_point_name or f"share-{share.id}")

@@ -42,6 +42,11 @@ OPTS: tuple[cfg.Opt, ...] = (
         help="Access types (blank separated) that the back end enforces, by protocol.",
     ),
     cfg.StrOpt(
+        "dummy_cephx_identity",
+        default="dummy",
+        help="The cephx identity that the back end uses itself; no share is for it.",
+    ),
+    cfg.StrOpt(
         "dummy_replication_type",
         choices=("readable", "writable", "dr"),
         help="Replication type that the back end reports.",

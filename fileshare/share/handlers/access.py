@@ -87,6 +87,7 @@ def sync(job: Job[SyncAccess]) -> Outcome:
 
 def _outcome(job: Job[SyncAccess], subject: Subject, plan: Plan, result: AccessResult) -> Outcome:
     refused = {id: found.error for id, found in result.rules.items() if found.error}
+    forbidden = {id for id, found in result.rules.items() if found.forbidden}
     keys = {id: found.key for id, found in result.rules.items() if found.key}
     failed = {rule.mapping_id: refused[rule.id] or "" for rule in plan.keep if rule.id in refused}
     news = [rule for rule in plan.keep if rule.id in refused and rule.state != RuleState.ERROR]
@@ -100,7 +101,8 @@ def _outcome(job: Job[SyncAccess], subject: Subject, plan: Plan, result: AccessR
             keys=keys,
         )
         for rule in news:
-            tell(session, job, errors.InvalidAccess(_complaint(rule, refused)))
+            kind = errors.ForbiddenAccess if rule.id in forbidden else errors.InvalidAccess
+            tell(session, job, kind(_complaint(rule, refused)))
         _forgive(session, subject, bool(news) or not refused)
 
     return Done(

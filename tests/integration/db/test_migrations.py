@@ -36,7 +36,7 @@ def test_models_and_steps_agree(empty):
 
 
 def test_walk(empty):
-    """Every step is taken forwards, backwards, and forwards again."""
+    """C165: every step is taken forwards, backwards, and forwards again."""
     for step in _steps():
         migration.upgrade(empty, step)
     assert migration.version(empty) == migration.heads()

@@ -181,6 +181,7 @@ def test_cost(session, cost, name):
 
 
 def test_the_last_page_costs_what_the_first_does(session, cost):
+    """C184"""
     for scope, last in ((MINE, "s-19801"), (ALL, "s-19880")):
         costs = []
         for query in (listed(scope), listed(scope, marker=last)):

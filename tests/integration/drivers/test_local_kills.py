@@ -109,6 +109,7 @@ def _nothing_is_left(driver, conf):
 
 
 def test_create(driver, killed, dice):
+    """C049"""
     share = new_share()
     killed(lambda other: other.create(share), dice)
     driver.create(share)
@@ -119,6 +120,7 @@ def test_create(driver, killed, dice):
 
 
 def test_delete(driver, killed, dice):
+    """C031, C050"""
     share = new_share()
     driver.create(share)
     killed(lambda other: other.delete(share), dice)
@@ -136,6 +138,7 @@ def test_access(driver, share, killed, dice):
 
 
 def test_extend(driver, share, killed, dice):
+    """C051"""
     killed(lambda other: other.extend(share, 3), dice)
     driver.extend(share, 3)
     assert driver.instances()[share.id] == 3

@@ -110,6 +110,9 @@ def test_read_only_reads_and_does_not_write(driver, share, mount):
     mount(21).write("/file", b"hello")
     reader = mount(22)
     assert reader.read("/file") == b"hello"
+    # C112: root is root by either level.
+    (driver._volumes.source(share.id) / "data" / "file").chmod(0o600)
+    assert reader.read("/file") == b"hello"
     with pytest.raises(OSError) as caught:
         reader.write("/file", b"other")
     assert caught.value.errno == errno.EROFS
@@ -133,6 +136,7 @@ def test_ipv6_addresses_are_told_apart(driver, share, mount, lab):
 
 @pytest.mark.parametrize(("everyone", "others"), [("0.0.0.0/0", 6), ("::/0", 4)])
 def test_everyone_of_a_version_means_everyone_of_it(driver, share, mount, lab, everyone, others):
+    """C006: by a client at an address of its own."""
     allow(driver, share, (everyone, "rw"))
     addresses = {4: lab.address, 6: lab.address6}
     other = addresses.pop(others)
@@ -155,6 +159,7 @@ def test_a_revoked_rule_is_refused_at_once(driver, share, mount):
 
 
 def test_a_level_changes_without_a_gap(driver, share, mount):
+    """C011: a client that reads all the time notices nothing."""
     allow(driver, share, ("10.99.0.21", "rw"), ("10.99.0.22", "ro"))
     mount(21).write("/file", b"hello")
     stays = mount(22)
@@ -191,6 +196,34 @@ def test_the_size_is_enforced_and_grows(driver, share, mount):
     driver.extend(share, 2)
     client.write("/fits", bytes(4 * 2**20))
     assert client.read("/fits", 16) == bytes(16)
+
+
+def test_the_enforced_size_is_the_last_one_asked_for(driver, share, mount):
+    """C107: up, down and up again."""
+    allow(driver, share, ("10.99.0.21", "rw"))
+    client = mount(21)
+    for resize, size in ((driver.extend, 4), (driver.shrink, 2), (driver.extend, 3)):
+        resize(share, size)
+        ballast(driver, share, size * GIB - 8 * 2**20)
+        client.write("/fits", bytes(2**20))
+        with pytest.raises(OSError) as caught:
+            client.write("/over", bytes(16 * 2**20))
+        assert caught.value.errno == errno.EDQUOT
+        for name in client.list():
+            client.unlink(f"/{name}")
+
+
+def test_a_mount_that_is_busy_is_let_go_later(driver):
+    """C114: the deletion may be tried again, and then all is gone."""
+    share = new_share()
+    driver.create(share)
+    with (Path(driver._volumes._mount_point(share.id)) / "held").open("w"):
+        with pytest.raises(errors.BackendBusy) as caught:
+            driver.delete(share)
+        assert caught.value.transient
+    driver.delete(share)
+    assert share.id not in driver.instances()
+    assert not driver._volumes.source(share.id).exists()
 
 
 def test_a_full_share_still_grows_and_is_deleted(driver, share, mount):
