@@ -383,6 +383,12 @@ class View:
 
 
 def _getter(names: list[str]) -> Callable[[Any], Sequence[Any]]:
+    owners = {name.rpartition(".")[0] for name in names}
+    if len(names) > 1 and len(owners) == 1 and (owner := owners.pop()):
+        # All hang on one thing, which is looked up once for all of them.
+        part = operator.attrgetter(owner)
+        inner = operator.attrgetter(*(name.rpartition(".")[2] for name in names))
+        return lambda row: inner(part(row))
     if len(names) > 1:
         return operator.attrgetter(*names)
     if not names:

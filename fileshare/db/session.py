@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import importlib
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -165,6 +167,8 @@ def create_engine(url: str, **options: Any) -> sa.Engine:
         # committed before the statement, not before the transaction.
         # Every transaction of :class:`Sessions` ends with a commit or a rollback; another
         # rollback when the connection goes back to the pool would be a round trip for nothing.
+        if backend in {"mysql", "mariadb"}:
+            options["connect_args"] = {"conv": _conversions(url)}
         engine = sa.create_engine(
             url, isolation_level="READ COMMITTED", pool_reset_on_return=None, **options
         )
@@ -172,6 +176,18 @@ def create_engine(url: str, **options: Any) -> sa.Engine:
         sa.event.listen(engine, "connect", _mysql_session)
     exc_filters.register_engine(engine)
     return engine
+
+
+def _conversions(url: str) -> dict[Any, Any]:
+    """What a driver for MySQL makes of values, with moments read by the standard library.
+
+    Its own reader of moments is Python code that took a tenth of a long list's time.
+    """
+    driver: Any = sa.make_url(url).get_dialect().import_dbapi()
+    converters = importlib.import_module(f"{driver.__name__}.converters")
+    kinds = importlib.import_module(f"{driver.__name__}.constants").FIELD_TYPE
+    moments = dict.fromkeys((kinds.DATETIME, kinds.TIMESTAMP), dt.datetime.fromisoformat)
+    return {**converters.conversions, **moments}
 
 
 def _mysql_session(connection: Any, _record: Any) -> None:

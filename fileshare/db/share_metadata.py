@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import cast
 
 import sqlalchemy as sa
@@ -12,18 +12,14 @@ from fileshare.db.session import Session, count
 from fileshare.domain import hints
 
 
-def find(session: Session, share_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Metadata by share id; one statement for all."""
-    found: dict[str, dict[str, str]] = {}
-    if share_ids:
-        rows = session.execute(
-            sa.select(ShareMetadata.share_id, ShareMetadata.key, ShareMetadata.value)
-            .where(ShareMetadata.share_id.in_(share_ids))
-            .order_by(ShareMetadata.key)
-        )
-        for share_id, key, value in rows:
-            found.setdefault(share_id, {})[key] = value
-    return found
+def of(session: Session, share_id: str) -> dict[str, str]:
+    """The metadata of one share; that of a page of shares is read with them."""
+    rows = session.execute(
+        sa.select(ShareMetadata.key, ShareMetadata.value)
+        .where(ShareMetadata.share_id == share_id)
+        .order_by(ShareMetadata.key)
+    )
+    return {row.key: row.value for row in rows}
 
 
 def hold(session: Session, share_id: str) -> dict[str, str]:
@@ -32,7 +28,7 @@ def hold(session: Session, share_id: str) -> dict[str, str]:
     Two that set one key at once come one after the other, instead of both adding it.
     """
     session.execute(sa.select(Share.id).where(Share.id == share_id).with_for_update())
-    return find(session, [share_id]).get(share_id, {})
+    return of(session, share_id)
 
 
 def add(session: Session, share_id: str, pairs: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from oslo_db import exception as db_exception
 
 from fileshare import errors
-from fileshare.db import guards, locks, share_metadata, transitions
+from fileshare.db import guards, locks, pairs, share_metadata, transitions
 from fileshare.db.clock import now
 from fileshare.db.models import (
     AccessMapping,
@@ -39,8 +39,14 @@ COLUMNS: tuple[Any, ...] = (
     *(column for column in Share.__table__.columns if column.name != "intent_id"),
     _name_of(AvailabilityZone, Share.availability_zone_id).label("availability_zone"),
     _name_of(ShareType, Share.share_type_id).label("share_type_name"),
+    pairs.of(
+        ShareMetadata.key, ShareMetadata.value, ShareMetadata.share_id == Share.id, Share
+    ).label("metadata"),
 )
 """What views of shares show: columns, not object graphs."""
+
+BRIEF: tuple[Any, ...] = (Share.id, Share.project_id, Share.display_name)
+"""What brief lists show."""
 
 SORT_KEYS: Mapping[str, Any] = {
     **{
@@ -109,6 +115,7 @@ def find(
     page: Page,
     *,
     public: bool = False,
+    columns: Sequence[Any] = COLUMNS,
 ) -> Found:
     """Shares of *scope* (and, with *public*, those that everybody may see) that pass *filters*.
 
@@ -119,7 +126,7 @@ def find(
         parts.append(sa.and_(Share.is_public == sa.true(), Share.project_id != scope.project_id))
     clauses: list[sa.ColumnElement[bool]] = [Share.deleted_at.is_(None)]
     clauses += [_filter(name, value) for name, value in filters.items()]
-    statement = sa.select(*COLUMNS)
+    statement = sa.select(*columns)
     if len(parts) > 1 or page.offset:
         ids = _ids(parts, clauses, page)
         statement = statement.join(ids, ids.c.id == Share.id)
@@ -128,7 +135,7 @@ def find(
         statement = statement.where(*parts, *clauses)
     statement = paginate(statement, page, SORT_KEYS, Share.id)
     try:
-        rows = session.execute(statement).all()
+        rows = session.connection().execute(statement).all()
     except (db_exception.DBError, sa.exc.DBAPIError) as error:
         given = [name for name in MATCHES if name in filters]
         if not given or not is_of_pattern(error):
@@ -236,7 +243,7 @@ def get(session: Session, scope: Scope, share_id: str) -> Any:
     """The columns of one share that the caller may see; raises NotFound."""
     visible = sa.or_(scope.clause(Share.project_id), Share.is_public == sa.true())
     mine = sa.select(*COLUMNS).where(Share.id == share_id, Share.deleted_at.is_(None), visible)
-    row = session.execute(mine).one_or_none()
+    row = session.connection().execute(mine).one_or_none()
     if row is None:
         raise errors.NotFound(resource="Share", id=share_id)
     return row

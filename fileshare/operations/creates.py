@@ -77,10 +77,11 @@ def create(unit: Unit, new: NewShare) -> Shown:
     share_metadata.add(unit.session, share_id, metadata)
     row = SimpleNamespace(
         **columns,
+        metadata=metadata,
         availability_zone=zone.name if zone else None,
         share_type_name=share_type.name,
     )
-    return Shown(row, metadata, ())
+    return Shown(row)
 
 
 def _protocol(unit: Unit, share_proto: str) -> str:

@@ -16,7 +16,7 @@ from fileshare.intents.unit import Unit, operation
 
 def _all(unit: Unit, share_id: str) -> dict[str, str]:
     shares.get(unit.session, unit.scope, share_id)
-    return share_metadata.find(unit.session, [share_id]).get(share_id, {})
+    return share_metadata.of(unit.session, share_id)
 
 
 @operation

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fileshare import errors
 from fileshare.db import exports as db_exports
-from fileshare.db import quotas, recycle_bin, share_metadata, shares, transitions, types
+from fileshare.db import quotas, recycle_bin, shares, transitions, types
 from fileshare.db.query import ALL, Scope
 from fileshare.db.session import Session
 from fileshare.domain import quotas as domain_quotas
@@ -40,11 +40,10 @@ HIDDEN = (Status.DEFERRED_DELETING, Status.ERROR_DEFERRED_DELETING)
 
 
 class Shown(NamedTuple):
-    """A share as views show it: its columns, its metadata, its export locations."""
+    """A share as views show it: its columns, and its export locations where they are asked for."""
 
     share: Any
-    metadata: Mapping[str, str]
-    exports: Sequence[Any]
+    exports: Sequence[Any] = ()
 
     @property
     def id(self) -> str:
@@ -63,11 +62,11 @@ class Listing(NamedTuple):
 
 
 def show(session: Session, rows: Sequence[Any], *, exports: bool = False) -> list[Shown]:
-    """*rows* with what hangs on them: one or two statements for all."""
-    ids = [row.id for row in rows]
-    metadata = share_metadata.find(session, ids)
-    paths = db_exports.of_shares(session, ids) if exports else {}
-    return [Shown(row, metadata.get(row.id, {}), paths.get(row.id, ())) for row in rows]
+    """*rows* with what hangs on them."""
+    if not exports:
+        return [Shown(row) for row in rows]
+    paths = db_exports.of_shares(session, [row.id for row in rows])
+    return [Shown(row, paths.get(row.id, ())) for row in rows]
 
 
 @operation
@@ -86,9 +85,8 @@ def find(
     scope = ALL if everybodys else Scope(unit.ctx.project_id or "")
     if not deferred:
         filters = {**filters, "status_not_in": HIDDEN}
-    found = shares.find(unit.session, scope, filters, page, public=public)
-    if not detail:
-        return Listing([Shown(row, {}, ()) for row in found.rows], found.total)
+    columns = shares.COLUMNS if detail else shares.BRIEF
+    found = shares.find(unit.session, scope, filters, page, public=public, columns=columns)
     return Listing(show(unit.session, found.rows, exports=exports), found.total)
 
 

@@ -26,9 +26,11 @@ def test_a_list_costs_the_same_for_any_number(program, counted, number):
         program.new_share(name=f"share-{place}", metadata={"a": "1", "b": "2"})
     for path in ("/shares", "/shares/detail"):
         for version in ("2.0", "2.99"):
-            assert len(counted(3, "GET", path, version=version)["shares"]) == number
-        assert counted(4, "GET", f"{path}?with_count=1&limit=3")["count"] == number
-        counted(4, "GET", f"{path}?all_tenants=1", as_=ADMIN)
+            exports = version == "2.0" and path.endswith("detail")
+            rows = counted(2 + exports, "GET", path, version=version)["shares"]
+            assert len(rows) == number
+        assert counted(3, "GET", f"{path}?with_count=1&limit=3")["count"] == number
+        counted(2, "GET", f"{path}?all_tenants=1", as_=ADMIN)
     for version in ("2.3", "2.99"):
         rows = counted(2, "GET", "/share_instances", as_=ADMIN, version=version)
         assert len(rows["share_instances"]) == number
@@ -37,8 +39,8 @@ def test_a_list_costs_the_same_for_any_number(program, counted, number):
 def test_reads(program, counted):
     share_id = program.new_share(metadata={"a": "1"})
     path = f"/shares/{share_id}"
-    for version in ("2.0", "2.99"):
-        counted(3, "GET", path, version=version)
+    counted(3, "GET", path, version="2.0")
+    counted(2, "GET", path)
     exports = counted(2, "GET", f"{path}/export_locations")["export_locations"]
     counted(2, "GET", f"{path}/export_locations/{exports[0]['id']}")
     counted(2, "GET", f"{path}/export_locations/{exports[0]['id']}/metadata")

@@ -121,7 +121,7 @@ DETAIL = View(
         Field("share_proto", TEXT, source="share.share_proto"),
         Field("export_location", TEXT_OR_NULL, source=_first_path, span=span(until="2.8")),
         Field("export_locations", listing(TEXT), source=_paths, span=span(until="2.8")),
-        Field("metadata", TEXTS),
+        Field("metadata", TEXTS, source="share.metadata"),
         Field("share_type", TEXT_OR_NULL, source="share.share_type_name", span=span(until="2.5")),
         Field("share_type", TEXT_OR_NULL, source="share.share_type_id", span=span("2.6")),
         Field("volume_type", TEXT_OR_NULL, source="share.share_type_name"),

@@ -296,7 +296,7 @@ def test_metadata_of_one_share_is_set_twice(sessions, interleave, share_id):
         lambda session: set_metadata(session, share_id, {"b": "2", "c": "2"}),
     )
     with sessions.begin() as session:
-        assert share_metadata.find(session, [share_id])[share_id] == {"a": "1", "b": "2", "c": "2"}
+        assert share_metadata.of(session, share_id) == {"a": "1", "b": "2", "c": "2"}
 
 
 def test_specs_of_one_type_are_set_twice(sessions, interleave):

@@ -90,6 +90,32 @@ def test_every_filter_runs(sessions, ids):
             assert instances.find(session, filters) == []
 
 
+ODD = {
+    'a"b': 'c"d',
+    "back\\slash": "x\\y",
+    "new\nline": "t\tab",
+    "quote'": "</o'x>",
+    "☃": "𝄞 é 😀",
+    "\x01": "\x1f\x7f",
+    "empty": "",
+    "A": "1",
+    "a": "2",
+    "long": "é" * 1023,
+}
+
+
+def test_metadata_of_a_page(sessions, ids):
+    with sessions.begin() as session:
+        for share_id, pairs in ((ids[0], ODD), (ids[1], {}), (ids[2], {"a": "3"})):
+            old = share_metadata.hold(session, share_id)
+            share_metadata.change(session, share_id, old, pairs)
+        rows = shares.find(session, Scope("p1"), {}, Page()).rows
+        found = {row.id: row.metadata for row in rows}
+        assert [found[share_id] for share_id in ids[:3]] == [ODD, {}, {"a": "3"}]
+        assert list(found[ids[0]]) == sorted(ODD)
+        assert shares.get(session, Scope("p1"), ids[0]).metadata == ODD
+
+
 def test_metadata_and_exports(sessions, ids):
     with sessions.begin() as session:
         first = ids[0]
@@ -97,7 +123,7 @@ def test_metadata_and_exports(sessions, ids):
         share_metadata.change(session, first, old, {"a": "1", "A": "2", "é ": "→"})
         new = {"a": "1", "b": "3"}
         share_metadata.change(session, first, share_metadata.hold(session, first), new)
-        assert share_metadata.find(session, ids) == {first: new}
+        assert share_metadata.of(session, first) == new
         (instance,) = instances.of_share(session, first)
         row = {"path": "/x", "preferred": True, "is_admin_only": False, "extra": {"k": "v"}}
         exports.replace(session, instance.id, [row])
