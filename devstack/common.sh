@@ -91,6 +91,21 @@ python_environment() {
     printf '%s' "$wanted" >"$mark"
 }
 
+# eventlet_beside: eventlet in a directory of its own, $VENV/eventlet. oslo.service brings it along,
+# but this program and its tests have to do without it.
+eventlet_beside() {
+    local wanted
+    if "$VENV/bin/python" -c 'import eventlet' 2>/dev/null; then
+        "$VENV/bin/python" -m pip uninstall -qq -y eventlet </dev/null
+    fi
+    [ ! -d "$VENV/eventlet/eventlet" ] || return 0
+    wanted=$("$VENV/bin/python" -c 'import tomllib
+extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]
+print(*extras["eventlet"])')
+    say "Installing $wanted into $VENV/eventlet"
+    "$VENV/bin/python" -m pip install -qq --target "$VENV/eventlet" "$wanted" </dev/null
+}
+
 # quick_database_driver: mysqlclient where it can be built; PyMySQL does the same more slowly.
 quick_database_driver() {
     "$VENV/bin/python" -c 'import MySQLdb' 2>/dev/null && return 0

@@ -19,7 +19,7 @@ TESTS="architecture unit property functional conformance integration"
 LONG="chaos benchmarks"
 
 # Without names: what of the chaos tests needs no servers and no waiting.
-QUICK_CHAOS="tests/chaos/test_generated.py tests/chaos/test_generated_time.py \
+QUICK_CHAOS="tests/chaos/test_eventlet.py tests/chaos/test_generated.py tests/chaos/test_generated_time.py \
     tests/chaos/test_machine.py tests/chaos/test_storm_judge.py"
 
 chosen=()
@@ -48,6 +48,7 @@ if wants integration || wants chaos || wants conformance || wants benchmarks; th
         || say "Tests that need them are skipped."
 fi
 python_environment "mysql,postgresql,memcache,etcd,redis,test,docs"
+eventlet_beside
 export PATH=$VENV/bin:$PATH
 
 failed=()

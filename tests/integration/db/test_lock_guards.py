@@ -14,6 +14,7 @@ from fileshare import errors
 from fileshare.context import Context
 from fileshare.db import access, locks
 from fileshare.db.models import AccessMapping, AccessRule, ResourceLock, ShareInstance
+from fileshare.db.transitions import rule_states
 from fileshare.domain.statuses import RuleState
 from fileshare.operations import locks as operations
 from tests.fixtures.databases import KINDS
@@ -45,7 +46,7 @@ def denies(rule_id):
         access.deny(session, rule_id)
         found = locks.on_rule_or_caused(session, rule_id)
         if not found:
-            access.queue_denial(session, rule_id)
+            rule_states.queue_denial(session, rule_id)
         return found
 
     return work

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from fileshare.db import access, locks
 from fileshare.db.models import AccessMapping, AccessRule, ResourceLock, Share, ShareInstance
 from fileshare.db.query import ALL, Scope
+from fileshare.db.transitions import rule_states
 from fileshare.domain.listing import Page
 from fileshare.domain.statuses import RulesStatus, RuleState, Status
 
@@ -124,6 +125,6 @@ def test_what_is_read(at_most):
         assert len(access.failing(session, "node@b0")) == FAILING
     with at_most(30) as session:
         access.deny(session, "r7")
-        access.queue_denial(session, "r7")
+        rule_states.queue_denial(session, "r7")
         (rule,) = access.on_instance(session, "i7")
         access.record(session, applied=[], denied=[rule], failed={}, keys={})

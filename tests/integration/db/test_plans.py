@@ -14,6 +14,7 @@ from filled import LARGE, filled
 
 from fileshare.db import (
     access,
+    chores,
     exports,
     intents,
     messages,
@@ -166,7 +167,8 @@ READS = {
     "rules of a share": (lambda s: access.find(s, "s-1"), 301, 2500, 301),
     "rules of an instance": (lambda s: access.on_instance(s, "i-1"), 301, 2500, 301),
     "books of a project": (lambda s: [quotas.account(s, "p-2", ["user:u"], {})], 1, 30, 0),
-    "instances of a back end": (lambda s: shares.on_backend(s, "node@backend-7"), 200, 600, 0),
+    "chores": (lambda s: chores.candidates(s, "node@backend-7", "", 300), 200, 1000, 200),
+    "number of a back end": (lambda s: [chores.number(s, "node@backend-7")], 1, 600, 0),
     "recycle bin": (recycle_bin.expired, 0, 10, 0),
 }
 
