@@ -30,10 +30,6 @@ class Context:
     global_request_id: str | None = None
     quota_class: str | None = None
 
-    def elevated(self) -> Context:
-        """The same caller with an operator's rights, for what the service does on its own."""
-        return dataclasses.replace(self, is_admin=True)
-
     def credentials(self) -> dict[str, Any]:
         """What oslo.policy checks see."""
         return {

@@ -145,11 +145,6 @@ class OverQuota(FileshareError):
     )
 
 
-class TooLarge(FileshareError):
-    status, code = 413, "body.too_large"
-    template = "Request is too large."
-
-
 class Unsupported(FileshareError):
     """A capability that the back end does not have."""
 

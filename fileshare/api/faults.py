@@ -74,10 +74,6 @@ def unrouted() -> webob.Response:
     return webob.exc.HTTPNotFound()
 
 
-def too_large() -> webob.Response:
-    return webob.exc.HTTPRequestEntityTooLarge(explanation="Request is too large.")
-
-
 def moved(location: str) -> webob.Response:
     return webob.exc.HTTPFound(location=location)
 

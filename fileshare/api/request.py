@@ -84,11 +84,6 @@ class Request:
             self._base = rebased(url, self.runtime.conf.osapi_share_base_URL)
         return self._base
 
-    def href(self, path: str) -> str:
-        """The URL of a path; it holds the project id only if the request's had it."""
-        project = f"/{self.project_id}" if self.project_id else ""
-        return f"{self.base}{project}/{path}"
-
     def links(self, collection: str, id: str) -> list[dict[str, str]]:
         """The links of an object to itself, with the version segment and without."""
         if collection not in self._prefixes:

@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from fileshare.api.fields import NO_QUERY, Body, Query, View
 from fileshare.api.microversions import ALWAYS, Span, before, span
@@ -250,9 +250,6 @@ def _check_arguments(operation: Operation) -> None:
     missing = given - {parameter.name for parameter in parameters}
     if missing:
         raise DeclarationError(f"{operation.id}: the handler lacks {sorted(missing)}")
-
-
-Served = Literal["GET", "POST", "PUT", "DELETE"]
 
 
 def check(operations: Sequence[Operation]) -> None:

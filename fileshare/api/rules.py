@@ -17,8 +17,6 @@ READER_OR_SERVICE = "(rule:admin_or_service_api) or (rule:project-reader)"
 OWNER_USER_OR_SERVICE = "(rule:owner-user or rule:admin_or_service_api)"
 
 PROJECT = ("project",)
-ANY_SCOPE = None
-SYSTEM_OR_PROJECT = ("system", "project")
 
 # What a rule said before the personas, where the rule itself does not say otherwise.
 _OLD = {

@@ -106,11 +106,6 @@ def _checked_moment(text: str) -> str:
     return text
 
 
-def _checked_date(text: str) -> str:
-    dt.datetime.strptime(text, "%Y-%m-%d")  # noqa: DTZ007 - a date, checked only
-    return text
-
-
 def text(most: int | None = None, least: int = 0, pattern: str | None = None) -> Shape:
     """A text with at least and at most so many characters."""
     schema: Json = {"type": "string"}
@@ -232,7 +227,6 @@ MOMENT = Shape(
     {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$"},
 )
 MOMENT_OR_NULL = nullable(MOMENT)
-DATE = Shape({"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"}, read=_checked_date)
 OBJECT = Shape({"type": "object"}, read=_literal)
 TEXTS = mapping(TEXT)
 METADATA = mapping(text(1023, least=1))

@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from oslo_config import cfg
@@ -83,7 +83,3 @@ def make_runtime(conf: cfg.ConfigOpts) -> Runtime:
         quota_defaults={resource.name: conf.quota[resource.name] for resource in RESOURCES},
         transport=messaging,
     )
-
-
-Start = Callable[[Runtime], Callable[[], None]]
-"""Starts something in a runtime, and returns what stops it."""

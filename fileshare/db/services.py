@@ -21,6 +21,7 @@ from fileshare.db.models import (
     new_id,
 )
 from fileshare.db.session import Session, count, swap
+from fileshare.domain.hosts import pool_host
 from fileshare.domain.statuses import ServiceState, ServiceStatus, Status
 
 
@@ -209,7 +210,7 @@ def report_pools(
     zone_id = zones.ensure(session, zone)
     names = []
     for report in reports:
-        host = f"{backend}#{report['pool']}"
+        host = pool_host(backend, report["pool"])
         names.append(host)
         _write_pool(session, backend, zone_id, host, report)
         _forget_claims(session, host, age)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
-from fileshare.domain.statuses import TRANSITIONAL, ReplicaState, RulesStatus, RuleState, Status
+from fileshare.domain.statuses import TRANSITIONAL, ReplicaState, RuleState, Status
 
 
 class Instance(Protocol):
     status: str
     replica_state: str | None
-    access_rules_status: str
 
 
 Leader = TypeVar("Leader", bound=Instance)
@@ -47,15 +46,6 @@ def leader(instances: Sequence[Leader]) -> Leader:
     changing = any(item.status == Status.REPLICATION_CHANGE for item in instances)
     active = [item for item in instances if item.replica_state == ReplicaState.ACTIVE]
     return min(active if active and not changing else instances, key=_rank)
-
-
-def rules_status(instances: Iterable[Instance]) -> str:
-    """The worst over the available instances: error, then syncing, then active."""
-    found = {item.access_rules_status for item in instances if item.status == Status.AVAILABLE}
-    for status in (RulesStatus.ERROR, RulesStatus.SYNCING):
-        if status in found:
-            return status
-    return RulesStatus.ACTIVE
 
 
 def rule_state(states: Iterable[str]) -> str | None:

@@ -31,14 +31,6 @@ class Location:
         """``host@backend``: the identity that owns shares, without the pool."""
         return str(Location(self.node, self.backend))
 
-    def within(self, other: Location) -> bool:
-        """Whether this is *other* or a part of it (a pool is within its back end and node)."""
-        if self.node != other.node:
-            return False
-        if other.backend is not None and self.backend != other.backend:
-            return False
-        return other.pool is None or self.pool == other.pool
-
 
 def parse(text: str) -> Location:
     """The parts of *text*; raises InvalidInput where one that is announced is empty."""

@@ -139,6 +139,3 @@ class Job(Generic[W]):
                     operator_text=f"{type(error).__name__}: {error}"
                 ) from error
             failpoints.hit("driver.after", self.work.kind)
-
-
-JobOf = Job[Any]

@@ -13,7 +13,7 @@ ELSEWHERE: Final = "elsewhere"
 SIZE: Final = "size"
 EXPORTS: Final = "exports"
 RULES: Final = "rules"
-CHECK: Final = "check"
+MORE: Final = "more"  # than were noted
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

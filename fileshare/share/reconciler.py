@@ -101,7 +101,7 @@ def compare(job: Job[Reconcile]) -> Outcome:
         found = _compare(job, care)
     trace = [finding.dump() for finding in found[:_MOST_NOTED]]
     if len(found) > _MOST_NOTED:
-        trace.append(Finding("more", "", None, f"{len(found) - _MOST_NOTED} others").dump())
+        trace.append(Finding(findings.MORE, "", None, f"{len(found) - _MOST_NOTED} others").dump())
     return Done(writes=[functools.partial(chores.note, intent_id=job.intent.id, trace=trace)])
 
 

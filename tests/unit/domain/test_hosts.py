@@ -28,17 +28,6 @@ def test_empty_parts_are_refused(text):
         hosts.parse(text)
 
 
-def test_within_compares_whole_parts():
-    pool = hosts.parse("node10@lvm#gold")
-    assert pool.within(hosts.parse("node10"))
-    assert pool.within(hosts.parse("node10@lvm"))
-    assert pool.within(pool)
-    assert not pool.within(hosts.parse("node1"))
-    assert not pool.within(hosts.parse("node10@lv"))
-    assert not pool.within(hosts.parse("node10@lvm#golden"))
-    assert not hosts.parse("node10@lvm").within(pool)
-
-
 def test_short_cuts():
     assert hosts.backend_of("node1@lvm#gold") == "node1@lvm"
     assert hosts.backend_of("node1@lvm") == "node1@lvm"
