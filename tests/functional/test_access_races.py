@@ -139,6 +139,20 @@ def test_rules_and_the_deletion_of_their_share_exclude_each_other(api):
     api.check()
 
 
+def test_nobody_is_told_that_a_share_that_goes_takes_no_rules(api, share):
+    """Its back end has removed it, and the end of that is not recorded yet."""
+    driver = api.drivers[backend_of(api, share)]
+    grant(api, share)
+    assert api.delete(f"/shares/{share}").status == 202
+    driver.state.remove("shares", api.read_share(share).instance.id)
+    api.drain()
+    api.make_due()
+    api.poll()
+    assert api.get(f"/shares/{share}").status == 404
+    assert api.messages(share) == []
+    api.check()
+
+
 def test_a_rule_for_everybody_is_a_rule(api, share):
     """C006: a mask of no bits is handed on as it is, for both families."""
     four, six = grant(api, share, "0.0.0.0/0"), grant(api, share, "::/0", access_level="ro")

@@ -12,12 +12,13 @@ from fileshare.db import access
 from fileshare.db.access import RuleOnInstance
 from fileshare.db.session import Session
 from fileshare.db.transitions import Settlement, rule_states
+from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.statuses import RuleState
 from fileshare.drivers.model import AccessChange, AccessResult, AccessRule
 from fileshare.intents.consumer import Handlers
 from fileshare.intents.job import Job
 from fileshare.intents.kinds import SyncAccess
-from fileshare.intents.outcomes import Done, Outcome, describe
+from fileshare.intents.outcomes import Again, Done, Outcome, describe
 from fileshare.intents.record import tell
 from fileshare.share import references
 from fileshare.share.references import Subject
@@ -25,6 +26,9 @@ from fileshare.share.references import Subject
 LOG = logging.getLogger(__name__)
 
 handlers = Handlers()
+
+_PAUSE = 1.0
+"""Seconds that the rules of a share that is being removed wait for its end."""
 
 
 class Plan(NamedTuple):
@@ -81,6 +85,8 @@ def sync(job: Job[SyncAccess]) -> Outcome:
     except errors.DriverError as error:
         if error.transient and job.intent.attempts < job.runtime.conf.intents.max_attempts:
             raise
+        if subject.instance.status == SHARE["delete"].during:
+            return Again(_PAUSE)  # gone from the back end already, and soon from here
         return _failed(job, subject, plan, error)
     return _outcome(job, subject, plan, result)
 
