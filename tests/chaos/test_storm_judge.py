@@ -189,6 +189,15 @@ def an_extend_was_promised_twice(tale):
     tale.intents.append(intent("req-3", "extend", KEPT))
 
 
+def rules_could_not_be_applied(tale):
+    tale.intents.append(intent("", "", KEPT, "failed", "no"))
+    tale.intents[-1].event = "access.sync"
+
+
+def somebody_was_told_of_nothing(tale):
+    tale.final.truth.told.add(KEPT)
+
+
 def a_deleted_share_is_there(tale):
     tale.final.shares[GONE].deleted_at = None
 
@@ -342,6 +351,8 @@ def a_denied_rule_came_back_for_a_moment(tale):
         ("verbs", a_refused_extend_was_promised),
         ("verbs", an_extend_was_promised_twice),
         ("verbs", a_deleted_share_is_there),
+        ("quiet", rules_could_not_be_applied),
+        ("quiet", somebody_was_told_of_nothing),
         ("removals", an_undeleted_share_is_gone),
         ("removals", a_share_is_extended_after_its_deletion),
         ("sights", a_share_is_not_found),

@@ -139,6 +139,18 @@ def _excuse(case: Case, call: Call, intent) -> bool:
     return call.kind in {"create", "extend"} and NO_ROOM in error
 
 
+def quiet(case: Case) -> Iterator[Found]:
+    """Nothing else fails (nothing breaks for good in a storm), and nobody is told that it did."""
+    events = {f"{SHARE.resource}.{kind}" for kind in VERBS}
+    failed = [intent for intent in case.final.intents if intent.state == IntentState.FAILED]
+    for intent in failed:
+        if intent.event not in events and intent.share_id not in case.reset:
+            yield intent.share_id, f"{intent.event} {intent.id} failed: {intent.error}"
+    excused = case.reset | {intent.share_id for intent in failed}
+    for id in case.final.truth.told - excused:
+        yield id, "its user was told of a failure and nothing has failed"
+
+
 def removals(case: Case) -> Iterator[Found]:
     """Nothing goes that nobody removed, and nothing is done to what is going."""
     for share in case.final.shares.values():
@@ -389,6 +401,7 @@ def back_end(case: Case) -> Iterator[Found]:
 CHECKS: tuple[Check, ...] = (
     creates,
     verbs,
+    quiet,
     removals,
     sights,
     sizes,
