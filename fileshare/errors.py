@@ -217,6 +217,18 @@ class LockHeld(FileshareError):
     remedy = Remedy.OPERATOR
 
 
+class LocksDiffer(FileshareError):
+    """Another daemon serves the back end, and the locks of the two do not reach each other."""
+
+    status, code = 409, "coordination.locks_differ"
+    template = (
+        "Back end {host} is served by {process} on node {node}, whose locks are not those of this "
+        "daemon. Set [coordination] backend_url to the same etcd, Redis or MySQL on all nodes; a "
+        "directory serves the daemons of one machine."
+    )
+    remedy = Remedy.OPERATOR
+
+
 class DriverError(FileshareError):
     """A failure of a back end: *user_text* is shown to the tenant, *operator_text* is logged.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import pathlib
+import socket
 import threading
 import uuid
 from collections.abc import Iterator
@@ -28,6 +30,18 @@ _GOODBYE = 3.0  # seconds for which a process that ends waits
 def is_local(conf: cfg.ConfigOpts) -> bool:
     """Whether the locks reach the processes of this node only."""
     return urlsplit(str(conf.coordination.backend_url)).scheme == "file"
+
+
+def scope(conf: cfg.ConfigOpts) -> str:
+    """Names where the locks are kept: two processes exclude each other if it is the same.
+
+    Of a service its kind alone, because each node may know it by another address; of a
+    directory this machine and the directory.
+    """
+    url = urlsplit(str(conf.coordination.backend_url))
+    if not is_local(conf):
+        return url.scheme
+    return f"{socket.gethostname()}:{os.path.realpath(url.path)}"[-255:]
 
 
 def patience(conf: cfg.ConfigOpts) -> float:

@@ -12,12 +12,15 @@ concurrency.initialise()
 import os
 import sys
 
+from oslo_config import cfg
+
+from fileshare.clients import coordination
 from fileshare.cmd import bootstrap
-from fileshare.db import migration
+from fileshare.db import migration, services, session
 
 
-def _schema(connection: str) -> tuple[int, str]:
-    current, wanted = migration.version(connection), migration.heads()
+def _schema(conf: cfg.ConfigOpts) -> tuple[int, str]:
+    current, wanted = migration.version(conf.database.connection), migration.heads()
     if current["expand"] != wanted["expand"]:
         return 2, "The schema is older than this release: run 'fileshare-manage db sync'."
     if current["contract"] != wanted["contract"]:
@@ -25,11 +28,33 @@ def _schema(connection: str) -> tuple[int, str]:
     return 0, "The schema is up to date."
 
 
-def _models(connection: str) -> tuple[int, str]:
-    different = migration.check(connection)
+def _models(conf: cfg.ConfigOpts) -> tuple[int, str]:
+    different = migration.check(conf.database.connection)
     if different:
         return 1, "The database differs from the models: " + "; ".join(different)
     return 0, "The tables are those of this release."
+
+
+def _locks(conf: cfg.ConfigOpts) -> tuple[int, str]:
+    several = _machines(conf) if coordination.is_local(conf) else {}
+    if several:
+        told = "; ".join(f"{host} on {', '.join(sorted(on))}" for host, on in several.items())
+        return 2, (
+            f"[coordination] backend_url is a directory of one machine, but daemons of several "
+            f"serve one back end: {told}. Set it to etcd, Redis or MySQL."
+        )
+    return 0, "The locks of daemons that serve one back end reach each other."
+
+
+def _machines(conf: cfg.ConfigOpts) -> dict[str, set[str]]:
+    sessions = session.connect(conf)
+    try:
+        return sessions.run(lambda read: services.machines(read, conf.service_down_time))
+    finally:
+        sessions.dispose()
+
+
+CHECKS = {"Schema": _schema, "Tables": _models, "Locks": _locks}
 
 
 def main() -> None:
@@ -43,8 +68,8 @@ def main() -> None:
         args = ["--config-file", os.environ["FILESHARE_CONFIG"]]
     conf = bootstrap.configure("fileshare-status", args)
     worst = 0
-    for name, check in (("Schema", _schema), ("Tables", _models)):
-        code, text = check(conf.database.connection)
+    for name, check in CHECKS.items():
+        code, text = check(conf)
         worst = max(worst, code)
         sys.stdout.write(f"{name}: {('success', 'warning', 'failure')[code]}: {text}\n")
     sys.exit(worst)

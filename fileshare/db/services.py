@@ -27,7 +27,10 @@ from fileshare.domain.statuses import ServiceState, ServiceStatus, Status
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a daemon process says of itself; *host* is ``node``, or ``host@backend``."""
+    """What a daemon process says of itself; *host* is ``node``, or ``host@backend``.
+
+    *locks* names where it keeps its locks, None where its service needs none.
+    """
 
     binary: str
     host: str
@@ -35,10 +38,14 @@ class Identity:
     zone: str
     node: str
     process: str
+    locks: str | None = None
 
 
-def join(session: Session, identity: Identity) -> str:
-    """Enter the process as a member of its service; returns the member's id."""
+def join(session: Session, identity: Identity, down_time: float) -> str:
+    """Enter the process as a member of its service; returns the member's id.
+
+    Raises LocksDiffer where a member that lives keeps its locks somewhere else.
+    """
     zone_id = zones.ensure(session, identity.zone)
     service_id = _ensure(session, identity, zone_id)
     member_id = new_id()
@@ -48,6 +55,7 @@ def join(session: Session, identity: Identity) -> str:
             service_id=service_id,
             node=identity.node,
             process=identity.process,
+            locks=identity.locks,
             heartbeat_at=now(),
         )
     )
@@ -63,7 +71,38 @@ def join(session: Session, identity: Identity) -> str:
             topic=identity.topic,
         ),
     )
+    # After the service's row was written: of two that join at once one sees the other.
+    _refuse_other_locks(session, service_id, identity, down_time)
     return member_id
+
+
+def _refuse_other_locks(
+    session: Session, service_id: int, identity: Identity, down_time: float
+) -> None:
+    if identity.locks is None:
+        return
+    other = session.execute(
+        sa.select(Member.node, Member.process).where(
+            Member.service_id == service_id,
+            Member.locks != identity.locks,
+            Member.heartbeat_at >= after(-down_time),
+        )
+    ).first()
+    if other is not None:
+        raise errors.LocksDiffer(host=identity.host, process=other.process, node=other.node)
+
+
+def machines(session: Session, down_time: float) -> dict[str, set[str]]:
+    """The machines on which daemons of each back end live; of those with several."""
+    rows = session.execute(
+        sa.select(Service.host, Member.process)
+        .join(Service, Service.id == Member.service_id)
+        .where(Service.host.contains("@"), Member.heartbeat_at >= after(-down_time))
+    ).all()
+    found: dict[str, set[str]] = {}
+    for host, process in rows:
+        found.setdefault(host, set()).add(process.partition(":")[0])
+    return {host: names for host, names in found.items() if len(names) > 1}
 
 
 def _ensure(session: Session, identity: Identity, zone_id: str) -> int:

@@ -106,7 +106,11 @@ class Daemon:
             run = self.runtime.sessions.run
             member = self._member
             if member is None or not run(lambda session: services.heartbeat(session, member)):
-                self._member = run(lambda session: services.join(session, self.identity))
+                self._member = None
+                down_time = self.runtime.conf.service_down_time
+                self._member = run(
+                    lambda session: services.join(session, self.identity, down_time)
+                )
 
     def leave(self) -> None:
         """Say that the daemon takes no more work: its service is down without it."""
@@ -155,7 +159,8 @@ class Daemon:
     def _work(self) -> None:
         while (intent_id := self._queue.get()) is not None:
             self._queued.discard(intent_id)
-            if self._stopping.is_set():
+            # Who is no member takes no work: it may have been refused.
+            if self._stopping.is_set() or self._member is None:
                 continue
             try:
                 self.consumer.perform(intent_id)

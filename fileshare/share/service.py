@@ -11,6 +11,7 @@ from typing import Any
 from oslo_log import log as logging
 
 from fileshare import errors
+from fileshare.clients import coordination
 from fileshare.db import services
 from fileshare.db.services import Identity
 from fileshare.drivers import loader
@@ -72,6 +73,7 @@ class ShareDaemon:
             zone=self.zone,
             node=runtime.conf.host,
             process=process,
+            locks=coordination.scope(runtime.conf),
         )
         consumer = Consumer(
             runtime,
@@ -111,9 +113,26 @@ class ShareDaemon:
         if not loader.initialize(self.driver, self._stop, self._tell):
             return
         self._works.set()
+        if not self._admitted():
+            return
         self.daemon.start()
         self._started.set()
         LOG.info("Back end %s is served", self.host)
+
+    def _admitted(self) -> bool:
+        """Wait while another daemon with other locks serves the back end; False at the end."""
+        while not self._stop.is_set():
+            try:
+                self.daemon.heartbeat()
+            except errors.LocksDiffer as error:
+                self._tell(str(error))
+                self._stop.wait(self.runtime.conf.report_interval)
+            except Exception:  # noqa: BLE001
+                return True  # without a database: it is there at one of the next heartbeats
+            else:
+                self._tell(None)
+                return True
+        return False
 
     def _tell(self, reason: str | None) -> None:
         if reason is not None and reason != self.reason:

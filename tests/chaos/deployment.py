@@ -103,9 +103,13 @@ class Deployment:
         intents: dict[str, object] | None = None,
         quota: dict[str, object] | None = None,
         driver: dict[str, object] | None = None,
+        locks: str | None = None,
         **options: object,
     ) -> Node:
-        """Write the configuration of a node; *options* go to [DEFAULT], *driver* to back ends."""
+        """Write the configuration of a node; *options* go to [DEFAULT], *driver* to back ends.
+
+        *locks* is the URL of the locks between nodes.
+        """
         port = free_port()
         default = {
             "host": name,
@@ -128,6 +132,8 @@ class Deployment:
             "quota": {"shares": 1000, "gigabytes": 10000, **(quota or {})},
             "intents": {"lease": 3, "poll_interval": 0.5, "workers": 6, **(intents or {})},
         }
+        if locks:
+            sections["coordination"] = {"backend_url": locks}
         for backend in backends:
             sections[backend] = {
                 "share_driver": "dummy",

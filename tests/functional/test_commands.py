@@ -73,7 +73,7 @@ def test_service_cleanup(program, manage):
     share_id = program.new_share()
     for node, age in (("old", 90000), ("young", 5000)):
         identity = services.Identity("scheduler", node, "scheduler", "nova", node, node)
-        program.sessions.run(lambda session, who=identity: services.join(session, who))
+        program.sessions.run(lambda session, who=identity: services.join(session, who, 60))
         down(program, node, age)
     down(program, ALPHA, 90000)
     dry = manage("service", "cleanup", "--dry-run")

@@ -113,7 +113,7 @@ def test_a_service_is_down_when_its_last_member_left(api, hosts):
 
     (first,) = members("node@alpha")
     identity = services.Identity("share", "node@alpha", "share", "manila-zone-0", "node2", "p2")
-    second = api.sessions.run(lambda session: services.join(session, identity))
+    second = api.sessions.run(lambda session: services.join(session, identity, 60))
     api.sessions.run(lambda session: services.leave(session, first))
     assert hosts("state=up") == ["node@alpha", "node@beta"]
     api.sessions.run(lambda session: services.leave(session, second))

@@ -51,7 +51,11 @@ class Service(Base):
 
 
 class Member(Base):
-    """One daemon process that serves a service; gone when it stops or its heartbeat is old."""
+    """One daemon process that serves a service; gone when it stops or its heartbeat is old.
+
+    ``locks`` names where it keeps its locks: only members that keep them together may serve one
+    back end.  None: a service that needs none, or a daemon of the release before.
+    """
 
     __tablename__ = "service_members"
 
@@ -59,6 +63,7 @@ class Member(Base):
     service_id: orm.Mapped[int] = orm.mapped_column(sa.ForeignKey("services.id"))
     node: orm.Mapped[Name]
     process: orm.Mapped[Name]
+    locks: orm.Mapped[Name | None]
     heartbeat_at: orm.Mapped[dt.datetime]
     created_at: orm.Mapped[Created]
 

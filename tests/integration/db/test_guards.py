@@ -318,7 +318,7 @@ def test_specs_of_one_type_are_set_twice(sessions, interleave):
 def test_two_daemons_open_one_service(sessions, interleave):
     def joins(process):
         identity = services.Identity("fileshare-share", "n@b", "t", "nova", "n", process)
-        return lambda session: services.join(session, identity)
+        return lambda session: services.join(session, identity, 60)
 
     one, two = interleave(joins("1"), joins("2"))
     assert sorted(read(sessions, Member.id)) == sorted([(one,), (two,)])
