@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
@@ -37,7 +37,7 @@ class RuleOnInstance:
     access_type: str
     access_to: str
     access_level: str
-    access_key: str | None
+    access_key: str | None = field(repr=False)
     state: str
     is_denied: bool
     is_hidden: bool

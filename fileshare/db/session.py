@@ -155,11 +155,12 @@ def create_engine(url: str, **options: Any) -> sa.Engine:
     """An engine whose driver errors are those of oslo.db, set up for this program.
 
     Made here and not by oslo.db, which would ping the server before each transaction; a lost
-    connection is met by :meth:`Sessions.run` instead.
+    connection is met by :meth:`Sessions.run` instead.  Errors and logs of statements do not show
+    values, for some are secrets.
     """
     backend = sa.make_url(url).get_backend_name()
     if backend == "sqlite":
-        engine = sa.create_engine(url, connect_args={"timeout": 30})
+        engine = sa.create_engine(url, connect_args={"timeout": 30}, hide_parameters=True)
         sa.event.listen(engine, "connect", _sqlite_pragmas)
         sa.event.listen(engine, "begin", _sqlite_begin)
     else:
@@ -170,7 +171,11 @@ def create_engine(url: str, **options: Any) -> sa.Engine:
         if backend in {"mysql", "mariadb"}:
             options["connect_args"] = {"conv": _conversions(url)}
         engine = sa.create_engine(
-            url, isolation_level="READ COMMITTED", pool_reset_on_return=None, **options
+            url,
+            isolation_level="READ COMMITTED",
+            pool_reset_on_return=None,
+            hide_parameters=True,
+            **options,
         )
     if backend in {"mysql", "mariadb"}:
         sa.event.listen(engine, "connect", _mysql_session)

@@ -55,7 +55,7 @@ class AccessRule:
     type: str
     to: str
     level: str
-    key: str | None = None
+    key: str | None = dataclasses.field(default=None, repr=False)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class RuleResult:
     """
 
     error: str | None = None
-    key: str | None = None
+    key: str | None = dataclasses.field(default=None, repr=False)
     forbidden: bool = False
 
 

@@ -47,6 +47,9 @@ class Rule(NamedTuple):
     state: str | None
     keeper: Keeper | None
 
+    def __repr__(self) -> str:
+        return f"Rule(id={self.id!r})"  # what is logged must not hold the key
+
     def redacted(self) -> Rule:
         """The rule as those see it from whom it is hidden."""
         return self._replace(access_to=domain_access.HIDDEN, access_key=domain_access.HIDDEN)
