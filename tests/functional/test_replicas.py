@@ -43,6 +43,7 @@ def test_values(program, replicated):
     assert [row["share_id"] for row in rows] == replicated
     share = program.show(replicated[0])
     same = ("availability_zone", "host", "status")
+    assert share["status"] == "available"
     assert {key: rows[0][key] for key in same} == {key: share[key] for key in same}
     assert (rows[0]["replica_state"], rows[0]["cast_rules_to_readonly"]) == ("active", False)
     assert listed(program, "?limit=1&offset=1", as_=ADMIN) == rows[1:]

@@ -148,7 +148,10 @@ def test_what_is_shown(program, ids, id, persona):
     wanted = 200 if is_admin or members_may(route) else 403
     for version in HISTORY:
         answer = program.get(
-            path + QUERIES.get(id, "").format(**ids), version=version, as_=PERSONAS[persona]
+            path + QUERIES.get(id, "").format(**ids),
+            version=version,
+            as_=PERSONAS[persona],
+            headers={"X-OpenStack-Manila-API-Experimental": "True"},
         )
         served = VERSIONS[version] in within and id not in ABSENT
         assert answer.status == (wanted if served else 404), (version, answer.body)
