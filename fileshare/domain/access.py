@@ -28,7 +28,7 @@ LOCK_TOO_LATE: Final = frozenset({RuleState.QUEUED_TO_DENY, RuleState.DENYING, R
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # Windows and LDAP names: no control characters, no shell or path characters.
-_USER = re.compile(r"[\w .\-$@'`;()\[\]{}\\+]{4,255}")
+_USER = re.compile(r"[\w .\-$@'`;()\[\]{}\\]{4,255}")
 _CEPHX = re.compile(r"[\x20-\x2d\x2f-\x7e]{1,255}")
 _CERT_MAX = 64
 _LONGEST = 255
@@ -61,7 +61,7 @@ def _check_ip(text: str, *, ipv6: bool) -> None:
 
 def _check_user(text: str) -> None:
     if not _USER.fullmatch(text):
-        raise _refuse("A user or group name has 4 to 255 letters, digits and ` .-$@'();[]{}\\_+`.")
+        raise _refuse("A user or group name has 4 to 255 letters, digits and ` .-$@'();[]{}\\_`.")
 
 
 def _check_cert(text: str) -> None:

@@ -159,7 +159,8 @@ def test_denials_of_what_is_not_there(api, share):
     assert deny(api, other, rule, STRANGER).status == 404
     assert deny(api, other, rule, READER).status == 403
     assert api.act(share, "deny_access", {}).status == 400
-    assert api.act(share, "deny_access", {"access_id": "x"}).status == 400
+    assert api.act(share, "deny_access", {"access_id": {"x": 1}}).status == 400
+    assert api.act(share, "deny_access", {"access_id": "x"}).status == 404
 
 
 def test_a_share_that_is_busy_takes_no_change_of_its_rules(api, share):

@@ -151,7 +151,8 @@ def allow_access(
     body=Body(
         ACTION,
         (
-            Field("access_id", UUID, required=True),
+            # What is no id names no rule: 404, as in a path.
+            Field("access_id", text(255), required=True),
             Field("unrestrict", BOOLEAN, default=False),
         ),
         unknown="ignore",

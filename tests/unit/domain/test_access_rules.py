@@ -98,3 +98,16 @@ def test_unknown_types_are_refused():
 def test_other_types_are_told_as_they_are():
     for access_type in ("user", "cert", "cephx"):
         assert access.for_driver(access_type, "alice") == "alice"
+
+
+@pytest.mark.parametrize("name", ["try+", "abc", "a/bcd", "a" * 256, "", "    abc", "a:bcd"])
+def test_what_is_no_user_name(name):
+    with pytest.raises(errors.InvalidInput, match="user or group name"):
+        access.validate("user", name)
+
+
+@pytest.mark.parametrize(
+    "name", ["abcd", "DOMAIN\\jane", "jane@example.org", "a.b-c_d$", "a" * 255]
+)
+def test_what_is_a_user_name(name):
+    assert access.validate("user", name) == name
