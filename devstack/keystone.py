@@ -7,7 +7,6 @@ import grp
 import os
 import pwd
 import subprocess
-import venv
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import requests
 from keystoneauth1 import session
 from keystoneauth1.identity import v3
 
+from devstack import environments
 from devstack.servers import HOST, MariaDB, Memcached
 from devstack.settings import PASSWORD, REGION
 
@@ -35,15 +35,7 @@ PEOPLE = (
 
 def installed(cache: Path) -> Path:
     """Return the bin directory of Keystone's own virtual environment, made when missing."""
-    where = cache / "keystone-venv"
-    done = where / "installed"
-    wanted = "\n".join(REQUIREMENTS)
-    if not (done.exists() and done.read_text() == wanted):
-        print(f"Installing {', '.join(REQUIREMENTS)} into {where}", flush=True)
-        venv.create(where, with_pip=True, clear=True)
-        subprocess.run([where / "bin/pip", "install", "-qq", *REQUIREMENTS], check=True)
-        done.write_text(wanted)
-    return where / "bin"
+    return environments.installed(cache / "keystone-venv", REQUIREMENTS)
 
 
 @dataclasses.dataclass

@@ -7,6 +7,9 @@
 #   architecture unit property functional conformance integration   (tests, the default)
 #   chaos benchmarks                                      (longer tests; a quick part of chaos is
 #                                                          among the default ones)
+#   tempest                                               (manila-tempest-plugin against a stack,
+#                                                          half an hour; arguments after -- are
+#                                                          those of tests.conformance.tempest)
 #
 # Installs what it needs: Debian packages when root, Python packages into .venv. Tests start the
 # servers they need themselves, on ports of their own. The last line is pytest's.
@@ -17,6 +20,7 @@ cd "$ROOT"
 CHECKS="lint types"
 TESTS="architecture unit property functional conformance integration"
 LONG="chaos benchmarks"
+PLUGIN="tempest"
 
 # Without names: what of the chaos tests needs no servers and no waiting.
 QUICK_CHAOS="tests/chaos/test_eventlet.py tests/chaos/test_generated.py tests/chaos/test_generated_time.py \
@@ -28,7 +32,7 @@ while [ $# -gt 0 ]; do
         --) shift; break ;;
         -h|--help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;;
         *)
-            [[ " $CHECKS $TESTS $LONG " == *" $1 "* ]] || fail "There is no $1; see --help."
+            [[ " $CHECKS $TESTS $LONG $PLUGIN " == *" $1 "* ]] || fail "There is no $1; see --help."
             chosen+=("$1")
             shift
             ;;
@@ -42,7 +46,7 @@ wants() {
     [[ " ${chosen[*]} " == *" $1 "* ]]
 }
 
-if wants integration || wants chaos || wants conformance || wants benchmarks; then
+if wants integration || wants chaos || wants conformance || wants benchmarks || wants tempest; then
     # shellcheck disable=SC2086
     apt_packages $PACKAGES_LOCAL $PACKAGES_SERVERS $PACKAGES_TESTS \
         || say "Tests that need them are skipped."
@@ -92,6 +96,10 @@ if [ ${#directories[@]} -gt 0 ]; then
     python -m pytest "${arguments[@]}" "${directories[@]}" "$@" </dev/null 2>&1 \
         | tee "$VENV/pytest.out" || code=${PIPESTATUS[0]}
     [ "$code" -eq 0 ] || status=$code
+fi
+if wants tempest; then
+    check python -m tests.conformance.tempest "$@"
+    [ ${#failed[@]} -eq 0 ] || status=1
 fi
 if [ ${#failed[@]} -gt 0 ]; then
     printf 'FAILED: %s\n' "${failed[@]}"
