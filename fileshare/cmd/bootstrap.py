@@ -36,8 +36,13 @@ _QUIET = (
 )
 
 
-def configure(program: str, args: Sequence[str] | None = None) -> cfg.ConfigOpts:
-    """The options of a process, and its log."""
+def configure(
+    program: str, args: Sequence[str] | None = None, *, command: bool = False
+) -> cfg.ConfigOpts:
+    """The options of a process, and its log.
+
+    A *command* logs to standard error, for its standard output is what it answers.
+    """
     conf = cfg.ConfigOpts()
     logging.register_options(conf)
     logging.set_defaults(default_log_levels=[*_QUIET])
@@ -48,6 +53,8 @@ def configure(program: str, args: Sequence[str] | None = None) -> cfg.ConfigOpts
         project="fileshare",
         prog=program,
     )
+    if command:
+        conf.set_default("use_stderr", True)
     logging.setup(conf, program)
     check(conf)
     return conf

@@ -66,7 +66,7 @@ def main() -> None:
     args = words[2:]
     if not args and os.environ.get("FILESHARE_CONFIG"):
         args = ["--config-file", os.environ["FILESHARE_CONFIG"]]
-    conf = bootstrap.configure("fileshare-status", args)
+    conf = bootstrap.configure("fileshare-status", args, command=True)
     worst = 0
     for name, check in CHECKS.items():
         code, text = check(conf)

@@ -165,7 +165,8 @@ def run(
     """The exit code of one run; *runtime* is one that somebody else made, and will close."""
     parser = _parser()
     parsed = parser.parse_args(args)
-    conf = runtime.conf if runtime else bootstrap.configure(PROGRAM, [*_files(parsed.config_file)])
+    files = _files(parsed.config_file)
+    conf = runtime.conf if runtime else bootstrap.configure(PROGRAM, [*files], command=True)
     try:
         period = period_of(parsed.start, parsed.end, conf.share_usage_audit_period)
     except ValueError as error:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures.databases import KINDS
+
 HERE = Path(__file__).parent
 SECONDS = 300
 
@@ -15,3 +17,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(SECONDS))
+
+
+@pytest.fixture(params=KINDS)
+def any_url(request, tmp_path):
+    """A database without tables, of one kind after the other."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/db"
+    return request.getfixturevalue(f"{request.param}_url")

@@ -23,19 +23,9 @@ ALPHA = f"{HOST}@alpha"
 SECONDS = 3.0
 
 
-@pytest.fixture(
-    params=[
-        "sqlite",
-        pytest.param("mariadb", marks=pytest.mark.integration),
-        pytest.param("postgresql", marks=pytest.mark.integration),
-    ]
-)
-def program(request, tmp_path):
-    kind = request.param
-    url = (
-        f"sqlite:///{tmp_path}/db" if kind == "sqlite" else request.getfixturevalue(f"{kind}_url")
-    )
-    made = Program(url, tmp_path, backends=("alpha",))
+@pytest.fixture
+def program(any_url, tmp_path):
+    made = Program(any_url, tmp_path, backends=("alpha",))
     made.share_type()
     yield made
     made.sessions.dispose()

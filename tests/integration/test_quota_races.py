@@ -16,19 +16,9 @@ from fileshare.domain.quotas import Charge
 ROUNDS = 10
 
 
-@pytest.fixture(
-    params=[
-        "sqlite",
-        pytest.param("mariadb", marks=pytest.mark.integration),
-        pytest.param("postgresql", marks=pytest.mark.integration),
-    ]
-)
-def program(request, tmp_path):
-    kind = request.param
-    url = (
-        f"sqlite:///{tmp_path}/db" if kind == "sqlite" else request.getfixturevalue(f"{kind}_url")
-    )
-    made = Program(url, tmp_path)
+@pytest.fixture
+def program(any_url, tmp_path):
+    made = Program(any_url, tmp_path)
     yield made
     made.sessions.dispose()
 

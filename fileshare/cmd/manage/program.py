@@ -73,7 +73,7 @@ class Program(App):  # type: ignore[misc]
                 path for path in (os.environ.get("FILESHARE_CONFIG"),) if path
             ]
             args = [word for path in files for word in ("--config-file", path)]
-            self._conf = bootstrap.configure("fileshare-manage", args)
+            self._conf = bootstrap.configure("fileshare-manage", args, command=True)
         return self._conf
 
     @property
