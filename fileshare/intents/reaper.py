@@ -33,11 +33,22 @@ def reap(runtime: Runtime) -> int:
     if not seconds:
         return 0
     found = runtime.sessions.run(lambda session: intents.abandoned(session, seconds))
-    return sum(give_up(runtime, intent_id) for intent_id in found)
+    return sum(_give_up_if_known(runtime, intent_id) for intent_id in found)
+
+
+def _give_up_if_known(runtime: Runtime, intent_id: str) -> bool:
+    try:
+        return give_up(runtime, intent_id)
+    except errors.Unsupported as unknown:
+        LOG.warning("Intent %s is left to a newer release: %s", intent_id, unknown)
+        return False
 
 
 def give_up(runtime: Runtime, intent_id: str) -> bool:
-    """Settle one intent as failed; False where a worker was quicker."""
+    """Settle one intent as failed; False where a worker was quicker.
+
+    Raises Unsupported where this release does not know the kind.
+    """
 
     def write(session: Session) -> Sequence[Notice] | None:
         intent = intents.claim(session, intent_id, OWNER, runtime.conf.intents.lease)

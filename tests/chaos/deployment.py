@@ -153,7 +153,12 @@ class Deployment:
 
     # -- processes -------------------------------------------------------------------------
     def run(
-        self, program: str, *arguments: str, node: str = "node", codes: tuple[int, ...] = (0,)
+        self,
+        program: str,
+        *arguments: str,
+        node: str = "node",
+        codes: tuple[int, ...] = (0,),
+        **environment: str,
     ) -> str:
         """Run a command to its end, which must be one of *codes*; what it said."""
         done = subprocess.run(
@@ -163,6 +168,7 @@ class Deployment:
             text=True,
             cwd="/",
             timeout=60,
+            env={**os.environ, **environment},
         )
         assert done.returncode in codes, done.stdout + done.stderr
         return done.stdout
