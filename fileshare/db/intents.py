@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -50,7 +51,7 @@ def write(session: Session, **columns: Any) -> Intent:
     """A new intent, due at once; its id is the one that a swap has put on the resource."""
     columns["open_key"] = open_key(columns["resource_type"], columns["resource_id"])
     session.connection().execute(_INSERT, columns)
-    return Intent(**columns)
+    return cast("Intent", SimpleNamespace(**columns))
 
 
 def claim(
@@ -220,10 +221,9 @@ def abandoned(session: Session, seconds: float, limit: int = 100) -> list[str]:
 
 
 def get(session: Session, intent_id: str) -> Intent | None:
-    """The intent as it is now, as a record that the session does not follow."""
-    rows = session.connection().execute(_READ, {"intent_id": intent_id}).mappings()
-    row = rows.one_or_none()
-    return None if row is None else Intent(**row)
+    """The intent as it is now: a row, which the session does not follow."""
+    row = session.connection().execute(_READ, {"intent_id": intent_id}).one_or_none()
+    return cast("Intent | None", row)
 
 
 def find(

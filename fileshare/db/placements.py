@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import sqlalchemy as sa
-from sqlalchemy import orm
 
 from fileshare import errors
+from fileshare.db import pairs
 from fileshare.db.models import Share, ShareInstance, ShareMetadata, ShareTypeExtraSpec
 from fileshare.db.session import Session
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A share that is to be placed, or that is to grow where it is."""
+    """A share that is to be placed, or that is to grow where it is: rows, not objects."""
 
     share: Share
     instance: ShareInstance
@@ -29,66 +29,49 @@ def read(session: Session, share_id: str) -> Placed:
 
     Raises NotFound.
     """
-    rows = session.execute(_OF_SHARE, {"share": share_id}).all()
-    if not rows:
+    row = session.connection().execute(_OF_SHARE, {"share": share_id}).first()
+    if row is None:
         raise errors.NotFound(resource="Share", id=share_id)
-    return _placed(rows)
+    return _placed(row)
 
 
 def of_instance(session: Session, instance_id: str) -> Placed:
     """The same for one instance; raises NotFound."""
-    rows = session.execute(_OF_INSTANCE, {"instance": instance_id}).all()
-    if not rows:
+    row = session.connection().execute(_OF_INSTANCE, {"instance": instance_id}).first()
+    if row is None:
         raise errors.NotFound(resource="Share instance", id=instance_id)
-    return _placed(rows)
+    return _placed(row)
 
 
-def _placed(rows: Sequence[Any]) -> Placed:
+_SHARE = Share.__table__.columns
+_INSTANCE = ShareInstance.__table__.columns
+
+
+def _placed(row: Any) -> Placed:
+    edge, end = len(_SHARE), len(_SHARE) + len(_INSTANCE)
+    share = dict(zip(_SHARE.keys(), row[:edge], strict=True))
+    instance = dict(zip(_INSTANCE.keys(), row[edge:end], strict=True))
     return Placed(
-        share=rows[0][0],
-        instance=rows[0][1],
-        extra_specs={key: value for _, _, sort, key, value in rows if sort == "spec"},
-        metadata={key: value for _, _, sort, key, value in rows if sort == "metadata"},
+        cast("Share", SimpleNamespace(**share)),
+        cast("ShareInstance", SimpleNamespace(**instance)),
+        extra_specs=row.extra_specs,
+        metadata=row.metadata,
     )
 
 
-def _statement(share_id: sa.ColumnElement[Any], which: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    specs = (
-        sa.select(
-            Share.id.label("share_id"),
-            sa.literal("spec").label("sort"),
-            ShareTypeExtraSpec.key,
-            ShareTypeExtraSpec.value,
-        )
-        .join(Share, Share.share_type_id == ShareTypeExtraSpec.share_type_id)
-        .where(Share.id == share_id)
-    )
-    metadata = sa.select(
-        ShareMetadata.share_id,
-        sa.literal("metadata").label("sort"),
-        ShareMetadata.key,
-        ShareMetadata.value,
-    ).where(ShareMetadata.share_id == share_id)
-    pairs = sa.union_all(specs, metadata).subquery()
+def _statement(which: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    spec, one = ShareTypeExtraSpec.__table__.c, ShareMetadata.__table__.c
+    specs = pairs.of(spec.key, spec.value, spec.share_type_id == _SHARE.share_type_id, Share)
+    metadata = pairs.of(one.key, one.value, one.share_id == _SHARE.id, Share)
     return (
-        sa.select(Share, ShareInstance, pairs.c.sort, pairs.c.key, pairs.c.value)
-        .join(ShareInstance, ShareInstance.share_id == Share.id)
-        .outerjoin(pairs, pairs.c.share_id == Share.id)
-        .where(which, ShareInstance.deleted_at.is_(None))
-        .order_by(ShareInstance.created_at, ShareInstance.id)
-        .execution_options(populate_existing=True)
-    )
-
-
-def _share_of_instance() -> sa.ColumnElement[Any]:
-    instance = orm.aliased(ShareInstance)
-    return (
-        sa.select(instance.share_id)
-        .where(instance.id == sa.bindparam("instance"))
-        .scalar_subquery()
+        sa.select(*_SHARE, *_INSTANCE, specs.label("extra_specs"), metadata.label("metadata"))
+        .join_from(Share.__table__, ShareInstance.__table__, _INSTANCE.share_id == _SHARE.id)
+        .where(which, _INSTANCE.deleted_at.is_(None))
+        .order_by(_INSTANCE.created_at, _INSTANCE.id)
+        .limit(1)
     )
 
 
 # Built once: every piece of work on a share begins with one of them.
-_OF_SHARE = _statement(sa.bindparam("share"), Share.id == sa.bindparam("share"))
-_OF_INSTANCE = _statement(_share_of_instance(), ShareInstance.id == sa.bindparam("instance"))
+_OF_SHARE = _statement(_SHARE.id == sa.bindparam("share"))
+_OF_INSTANCE = _statement(_INSTANCE.id == sa.bindparam("instance"))

@@ -1,13 +1,12 @@
 """The doorbell: a message that carries only ids of intents, and may be lost, doubled or late.
 
 Ringing never blocks a request: a thread sends, and what cannot be sent is dropped, because
-daemons also look for overdue work by themselves.  Rings for one destination that wait together
-travel in one message.
+daemons also look for overdue work by themselves.  The first ring is sent at once; those that
+follow closely travel together, for a message costs more than what it says.
 """
 
 from __future__ import annotations
 
-import collections
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ LOG = logging.getLogger(__name__)
 EXCHANGE = "fileshare"
 VERSION = "1.0"
 _MOST = 64  # ids in one message
+_PACE = 0.02  # seconds in which rings that follow a message are gathered for the next
 _BACKLOG = 10_000  # rings that may wait; more are left to polling
 _COOL_OFF = 5.0  # seconds for which nothing is sent after a failure
 
@@ -53,10 +53,10 @@ class MessagingDoorbell:
         self._client = oslo_messaging.get_rpc_client(
             transport, target, serializer=ContextSerializer(), retry=0
         )
-        self._waiting: dict[str, collections.deque[str]] = {}
+        self._waiting: dict[str, list[str]] = {}
         self._size = 0
         self._wake = threading.Condition()
-        self._stopped = False
+        self._stopped = threading.Event()
         self._quiet_until = 0.0
         self._thread = threading.Thread(target=self._run, name="doorbell", daemon=True)
         self._thread.start()
@@ -64,34 +64,31 @@ class MessagingDoorbell:
     def ring(self, destination: str, intent_id: str) -> None:
         with self._wake:
             if self._size < _BACKLOG:
-                self._waiting.setdefault(destination, collections.deque()).append(intent_id)
+                self._waiting.setdefault(destination, []).append(intent_id)
                 self._size += 1
                 self._wake.notify()
 
     def stop(self) -> None:
         """Send what waits, and end."""
+        self._stopped.set()
         with self._wake:
-            self._stopped = True
             self._wake.notify()
         self._thread.join(timeout=5)
 
-    def _next(self) -> tuple[str, list[str]] | None:
+    def _take(self) -> dict[str, list[str]]:
+        """All that waits, as soon as there is something; nothing at the end."""
         with self._wake:
-            self._wake.wait_for(lambda: self._waiting or self._stopped)
-            if not self._waiting:
-                return None
-            destination, ids = next(iter(self._waiting.items()))
-            batch = [ids.popleft() for _ in range(min(_MOST, len(ids)))]
-            if not ids:
-                del self._waiting[destination]
-            self._size -= len(batch)
-            return destination, batch
+            self._wake.wait_for(lambda: self._waiting or self._stopped.is_set())
+            taken, self._waiting, self._size = self._waiting, {}, 0
+            return taken
 
     def _run(self) -> None:
-        while (work := self._next()) is not None:
-            destination, batch = work
-            if time.monotonic() >= self._quiet_until:
-                self._send(destination, batch)
+        while taken := self._take():
+            for destination, ids in taken.items():
+                for start in range(0, len(ids), _MOST):
+                    if time.monotonic() >= self._quiet_until:
+                        self._send(destination, ids[start : start + _MOST])
+            self._stopped.wait(_PACE)
 
     def _send(self, destination: str, batch: Sequence[str]) -> None:
         try:
