@@ -12,6 +12,7 @@ from tests.chaos.storm import plan
 from tests.chaos.storm.checker import judge, repaired
 from tests.chaos.storm.final import Final
 from tests.chaos.storm.history import Call, Write, last_values
+from tests.chaos.storm.runner import Options
 from tests.chaos.truth import Truth
 
 NOW = dt.datetime(2026, 1, 1)  # noqa: DTZ001
@@ -462,5 +463,5 @@ def test_another_seed_or_client_is_another_plan():
 
 
 def test_half_an_hour_has_three_hundred_kills():
-    kills = [fault for fault in plan.faults("1", 1800, 4.0) if fault.kind in plan.KILLS]
-    assert len(kills) >= 250
+    faults = plan.faults("1", 1800, Options.gap)
+    assert len([fault for fault in faults if fault.kind in plan.KILLS]) >= 300

@@ -30,8 +30,8 @@ class Options:
 
     seed: str
     seconds: float
-    pace: float = 1.0
-    gap: float = 4.0
+    pace: float = 0.5
+    gap: float = 2.6
     settle: float = 180.0
 
 
