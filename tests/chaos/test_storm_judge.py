@@ -8,10 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from fileshare.domain.quotas import PROJECT
 from tests.chaos.storm import plan
-from tests.chaos.storm.checker import judge, repaired
+from tests.chaos.storm.checker import judge, overdrawn, repaired
 from tests.chaos.storm.final import Final
 from tests.chaos.storm.history import Call, Write, last_values
+from tests.chaos.storm.report import server_errors
 from tests.chaos.storm.runner import Options
 from tests.chaos.truth import Truth
 
@@ -420,6 +422,19 @@ def test_nobody_knows_what_became_of_an_unanswered_request(tale, done):
 def test_a_share_that_no_back_end_held_is_deleted_without_work(tale):
     tale.intents.pop()
     assert tale.found() == set()
+
+
+def test_books_may_reach_the_quota_and_not_pass_it():
+    books = {("p", PROJECT, "shares"): 25, ("p", "user/u", "shares"): 99}
+    assert overdrawn(books, plan.QUOTA) == []
+    books["p", PROJECT, "shares"] = 26
+    assert len(overdrawn(books, plan.QUOTA)) == 1
+
+
+def test_an_error_of_the_server_needs_an_outage():
+    calls = [Call("a-1", "list", "ann", 5.0, 5.5, 500), Call("a-2", "list", "ann", 9.0, 9.1, 200)]
+    assert server_errors(calls, [(5.2, 6.0)]) == []
+    assert server_errors(calls, [(6.0, 7.0)]) == calls[:1]
 
 
 # -- registers ----------------------------------------------------------------------------------

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from fileshare.domain.lifecycle import SHARE
+from fileshare.domain.quotas import PROJECT
 from fileshare.domain.statuses import IntentState, Status
 from tests.chaos import truth
 from tests.chaos.storm import journal
@@ -396,6 +397,15 @@ def back_end(case: Case) -> Iterator[Found]:
     yield from journal.overlaps(case.final.overlaps)
     yield from journal.capacity(case.final.records, case.final.pools)
     yield from journal.gaps(case.final.records, case.calls)
+
+
+def overdrawn(books: Mapping[tuple[str, str, str], int], quota: Mapping[str, int]) -> list[str]:
+    """What is booked beyond the quota of its project, at whatever moment."""
+    return [
+        f"{used} {name} of {quota[name]} are booked on {project}"
+        for (project, scope, name), used in books.items()
+        if scope == PROJECT and name in quota and used > quota[name]
+    ]
 
 
 CHECKS: tuple[Check, ...] = (

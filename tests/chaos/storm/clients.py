@@ -11,7 +11,7 @@ from tests.chaos.deployment import ADMIN
 from tests.chaos.storm.history import Call, History
 from tests.chaos.storm.http import Answer, Servers, Unsent
 from tests.chaos.storm.known import Known, Rule, Tenant, World, one_of
-from tests.chaos.storm.plan import Step, steps
+from tests.chaos.storm.plan import BACKEND, HOST_OF_BACKEND, Step, steps
 
 KEYS = ("colour", "owner", "tier")
 LEVELS = ("rw", "ro")
@@ -250,6 +250,11 @@ class Client:
         """What is another tenant's cannot be touched."""
         if share := self.world.stranger(self.tenant, self.step.pick):
             self.act(share, {"extend": {"new_size": share.size + 1}})
+
+    def ensure(self) -> None:
+        """Have the back end look after all its shares, as an operator does."""
+        body = {"host": f"{HOST_OF_BACKEND}@{BACKEND}"}
+        self.ask("POST", "/services/ensure-shares", body, admin=True)
 
     # -- share types -----------------------------------------------------------------------
     def make_type(self) -> None:

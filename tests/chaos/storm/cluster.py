@@ -13,7 +13,7 @@ import kombu
 import pymysql
 
 from devstack.servers import HOST
-from fileshare.db import migration
+from fileshare.db import migration, quotas
 from fileshare.db.session import Sessions, create_engine
 from fileshare.drivers.dummy.faults import CONTROL
 from fileshare.drivers.dummy.state import State
@@ -27,7 +27,6 @@ DATABASE = "storm"
 LEASE = 3
 ATTEMPTS = 20
 """Claims of one piece of work before it is given up: more than a storm comes to."""
-QUOTA = {"shares": 25, "gigabytes": 45}
 DELAY = "0.6, apply_access:0.3, ensure:0.02, setup:0, check:0, info:0, pools:0, instances:0"
 """Seconds that calls of the driver take, so that there are some to interrupt."""
 
@@ -43,7 +42,7 @@ class Cluster:
     def state(self) -> State:
         return State(self.daemons.directory / plan.BACKEND)
 
-    def configure(self, pools: dict[str, int], quota: dict[str, object]) -> None:
+    def configure(self, pools: dict[str, int], quota: dict[str, int]) -> None:
         """Write the configuration of the nodes, all with the same back end."""
         for name in plan.NODES:
             self.daemons.node(
@@ -138,6 +137,13 @@ class Cluster:
     def is_settled(self) -> bool:
         return truth.is_idle(self.sessions)
 
+    def books(self) -> dict[tuple[str, str, str], int]:
+        """What is booked, by project, scope and quota; nothing where the database is away."""
+        try:
+            return self.sessions.run(quotas.booked)
+        except Exception:  # noqa: BLE001  (broken just now)
+            return {}
+
     def waiting(self) -> str:
         """How many intents are open; nothing where the database cannot say."""
         try:
@@ -158,7 +164,7 @@ def _kill(cursor: pymysql.cursors.Cursor, which: str) -> None:
 def cluster(
     directory: pathlib.Path,
     pools: dict[str, int] = plan.POOLS,
-    quota: dict[str, object] = QUOTA,
+    quota: dict[str, int] = plan.QUOTA,
 ) -> Iterator[Cluster]:
     """A cluster that runs; all of it ends with this."""
     servers = directory / "servers"

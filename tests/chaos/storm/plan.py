@@ -21,6 +21,8 @@ TENANTS = {
     "cat": "c3333333-3333-4333-8333-333333333333",
     "dan": "d4444444-4444-4444-8444-444444444444",
 }
+QUOTA = {"shares": 25, "gigabytes": 45}
+"""Of each tenant."""
 THREADS = 2
 """Clients of each tenant that work at the same time, on the same shares."""
 
@@ -61,6 +63,7 @@ OPERATIONS = {
     "make_type": 1,
     "set_spec": 1,
     "remove_type": 1,
+    "ensure": 1,
 }
 """Kinds of operations and how often they come."""
 

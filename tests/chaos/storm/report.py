@@ -57,7 +57,7 @@ def takeovers(taken: Iterable[tuple[str, float]]) -> Iterable[str]:
 
 
 def server_errors(calls: Iterable[Call], outages: Sequence[tuple[float, float]]) -> list[Call]:
-    """Answers of 5xx that no trouble of the database explains."""
+    """Answers of 5xx that no trouble of the database explains: nothing else may end in one."""
     return [
         call
         for call in calls

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from tests.chaos.deployment import until
 from tests.chaos.storm import final, plan, report
-from tests.chaos.storm.checker import Violation, judge, repaired
+from tests.chaos.storm.checker import Violation, judge, overdrawn, repaired
 from tests.chaos.storm.clients import Client
 from tests.chaos.storm.cluster import Cluster, cluster
 from tests.chaos.storm.faults import Faults
@@ -20,6 +20,8 @@ from tests.chaos.storm.history import History
 from tests.chaos.storm.http import Servers
 from tests.chaos.storm.known import Tenant, World
 
+LOOK = 2.0
+"""Seconds between two looks at the books."""
 CALM = 5.0
 """Seconds for which no work must be promised before all counts as settled."""
 
@@ -57,6 +59,7 @@ class Storm:
         self.history = History(directory / "history.jsonl")
         self._log = (directory / "faults.log").open("a")
         self.faults = Faults(running, self._note)
+        self.overdrawn: list[str] = []
         self._ended = threading.Event()
         ports = {node: running.daemons.nodes[node].port for node in plan.API_NODES}
         servers = Servers(ports, self._ended)
@@ -94,11 +97,13 @@ class Storm:
         return self._settle() - began
 
     def _minutes(self) -> None:
-        number = 0
-        while not self._ended.wait(60):
-            number += 1
-            waits = self.cluster.waiting()
-            say(report.minute(number, self.history.calls, self.faults.done, waits))
+        began, number = time.monotonic(), 0
+        while not self._ended.wait(LOOK):
+            self.overdrawn += overdrawn(self.cluster.books(), plan.QUOTA)
+            if time.monotonic() >= began + 60 * (number + 1):
+                number += 1
+                waits = self.cluster.waiting()
+                say(report.minute(number, self.history.calls, self.faults.done, waits))
 
     def _settle(self) -> float:
         """Wait until nothing is promised, and nothing new for a while; when that began."""
@@ -143,7 +148,14 @@ def brew(directory: pathlib.Path, options: Options, tell: Callable[[str], None] 
         left = final.read(running, plan.POOLS)
         violations += judge(calls, left)
         _tell(tell, storm, left, settled)
-        violations += [Violation("daemons", None, text) for text in storm.faults.trouble]
+        violations += [
+            *(Violation("daemons", None, text) for text in storm.faults.trouble),
+            *(Violation("quota", None, text) for text in storm.overdrawn),
+            *(
+                Violation("errors", call.share, call.line())
+                for call in report.server_errors(calls, storm.faults.outages)
+            ),
+        ]
         if not violations:
             _repair(running)
             violations += judge(calls, final.read(running, plan.POOLS), (repaired,))
@@ -159,8 +171,4 @@ def _tell(tell: Callable[[str], None], storm: Storm, left: Final, settled: float
         *report.takeovers(faults.takeovers.taken),
     ):
         tell(line)
-    errors = report.server_errors(calls, faults.outages)
-    tell(f"answers of 5xx while the database was well: {len(errors)}")
-    for call in errors[:10]:
-        tell(f"  {call.line()}")
     tell(f"settled {settled:.1f} s after the last fault")
