@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from fileshare.domain.lifecycle import SHARE
@@ -20,6 +21,7 @@ VERBS = ("create", "delete", "force_delete", "extend", "shrink")
 REMOVALS = ("delete", "force_delete")
 SUPERSEDED = "superseded by "
 NO_ROOM = "NoValidHost"
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 OF_THE_LIVING = {"extend", "shrink", "allow", "soft_delete", "delete"}
 
 
@@ -377,7 +379,8 @@ def _agree(case: Case, but: Collection[str]) -> Iterator[Found]:
     try:
         truth.check(rest, held)
     except AssertionError as error:
-        yield None, str(error) or "database, books and back end disagree"
+        text = str(error) or "database, books and back end disagree"
+        yield next((id for id in _ID.findall(text) if id in case.of_share), None), text
 
 
 def room(case: Case) -> Iterator[Found]:
