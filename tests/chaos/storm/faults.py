@@ -8,13 +8,13 @@ import contextlib
 import functools
 import heapq
 import itertools
-import json
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterable
 
+from fileshare.drivers.files import write_json
 from tests.chaos.storm.cluster import Cluster
 from tests.chaos.storm.plan import KILLS, Fault
 from tests.chaos.storm.takeovers import Takeovers
@@ -209,7 +209,7 @@ class Faults:
     # -- the back end ----------------------------------------------------------------------
     def busy(self, fault: Fault) -> bool:
         """The back end refuses a part of all calls for a while; they may be tried again."""
-        self.cluster.control.write_text(json.dumps(BUSY))
+        write_json(self.cluster.control, BUSY)
         self._after(fault.lasting, lambda: self.cluster.control.unlink(missing_ok=True))
         return True
 
@@ -223,5 +223,5 @@ class Faults:
         for job in self._jobs:
             job.result()
         # Quick from now on: an operator's repair calls it for every share.
-        self.cluster.control.write_text(json.dumps({"delay": ["0"]}))
+        write_json(self.cluster.control, {"delay": ["0"]})
         self.cluster.complete()
