@@ -41,13 +41,15 @@ class PlaceShare(Work):
     """Choose a pool for a new share.
 
     *attempted* are pools whose back end failed to make it, *failures* what each said;
-    *waited_since* is when the first look found no reports at all (seconds since the epoch).
+    *any_zone*: the zones of the share's type do not count.  *waited_since* is when the first look
+    found no reports at all (seconds since the epoch).
     """
 
     kind, event = "share.place", "share.create"
     hints: Mapping[str, str] = dataclasses.field(default_factory=dict)
     attempted: list[str] = dataclasses.field(default_factory=list)
     failures: list[str] = dataclasses.field(default_factory=list)
+    any_zone: bool = False
     waited_since: float | None = None
 
 
@@ -63,6 +65,7 @@ class CreateShare(Work):
     hints: Mapping[str, str] = dataclasses.field(default_factory=dict)
     attempted: list[str] = dataclasses.field(default_factory=list)
     failures: list[str] = dataclasses.field(default_factory=list)
+    any_zone: bool = False
     zone_id: str | None = None
 
 

@@ -27,7 +27,10 @@ _PREFIX = "provisioning:mount_point_prefix"
 
 @dataclass(frozen=True, slots=True)
 class NewShare:
-    """What a caller asks for; sizes are GiB, *share_type* and *availability_zone* name or id."""
+    """What a caller asks for; sizes are GiB, *share_type* and *availability_zone* name or id.
+
+    Without *check_zones* the zones of the type do not count, neither here nor for the placement.
+    """
 
     share_proto: str
     size: int
@@ -193,7 +196,7 @@ def _insert(
     }
     columns = transitions.birth(unit.session, share, instance, intent_id)
     unit.promise(
-        PlaceShare(hints=dict(new.scheduler_hints)),
+        PlaceShare(hints=dict(new.scheduler_hints), any_zone=not new.check_zones),
         destinations.SCHEDULER,
         intent_id=intent_id,
         resource_id=share_id,

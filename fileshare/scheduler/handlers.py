@@ -74,6 +74,7 @@ class Placement:
                 hints=work.hints,
                 attempted=work.attempted,
                 failures=work.failures,
+                any_zone=work.any_zone,
                 zone_id=request.zone_id,
             ),
             destinations.share(chosen.backend),
@@ -100,7 +101,10 @@ class Placement:
         """What a placement is decided on."""
         placed = requests.read(session, job.resource_id)
         request = requests.of_new(placed, job.work.hints, session)
-        request = dataclasses.replace(request, attempted=tuple(job.work.attempted))
+        demand = request.demand
+        if job.work.any_zone:
+            demand = dataclasses.replace(demand, zones=())
+        request = dataclasses.replace(request, demand=demand, attempted=tuple(job.work.attempted))
         states = self._states(session, with_disabled=request.only_host is not None)
         # An operator may try a pool of a disabled service; nobody gets another one of them.
         usable = [pool for pool in states if pool.is_enabled or pool.host == request.only_host]

@@ -115,14 +115,38 @@ def test_sizes_of_the_type(program):
     program.check()
 
 
+def old_share(program, body):
+    """A share made as before 2.48, when types had no zones."""
+    answer = program.post("/shares", {"share": body}, version="2.47")
+    assert answer.status == 200
+    program.drain()
+    return answer["share"]["id"]
+
+
 def test_zones_of_the_type(program):
     program.share_type("there", availability_zones="manila-zone-1")
     body = {**GOOD, "share_type": "there", "availability_zone": "manila-zone-0"}
     refused(program.post("/shares", {"share": body}), 400)
     refused(program.post("/shares", {"share": body}, version="2.48"), 400)
-    assert program.post("/shares", {"share": body}, version="2.47").status == 200
+    assert program.show(old_share(program, body))["availability_zone"] == "manila-zone-0"
     share_id = program.new_share(share_type="there")
     assert program.show(share_id)["availability_zone"] == "manila-zone-1"
+
+
+def test_zones_of_the_type_did_not_count(program):
+    program.share_type("nowhere", availability_zones="manila-zone-7")
+    body = {**GOOD, "share_type": "nowhere"}
+    answer = program.post("/shares", {"share": body}, version="2.48")
+    program.drain()
+    assert program.show(answer["share"]["id"])["status"] == "error"
+    old = program.show(old_share(program, body))
+    assert (old["status"], old["availability_zone"][:-1]) == ("available", "manila-zone-")
+    # Nor where the first pool that was chosen cannot make it.
+    for name in program.drivers:
+        control = program.state / name / "control.json"
+        control.write_text('{"fail": ["create"]}')
+        assert program.show(old_share(program, body))["status"] == "available"
+        control.unlink()
 
 
 def test_a_type_that_handles_servers_needs_a_network(program):

@@ -54,7 +54,11 @@ DETAIL = View(
 LIST = Query((Field("share_id", UUID), *PAGING))
 
 replicas = Resource(
-    "share_replicas", "/share-replicas", since="2.11", experimental=(span("2.11", "2.55"),)
+    "share_replicas",
+    "/share-replicas",
+    since="2.11",
+    experimental=(span("2.11", "2.55"),),
+    listed=False,  # what is not served yet is as if the path were not there
 )
 
 

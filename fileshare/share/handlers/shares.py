@@ -63,7 +63,7 @@ def _elsewhere(job: Job[CreateShare], subject: Subject, error: errors.DriverErro
     failures = [*job.work.failures, f"{host}: {error.operator_text}"]
     nowhere = {"host": None, "availability_zone_id": job.work.zone_id}
     return HandOn(
-        PlaceShare(job.work.hints, attempted, failures),
+        PlaceShare(job.work.hints, attempted, failures, job.work.any_zone),
         destinations.SCHEDULER,
         Settlement(share=nowhere, instance={**nowhere, "claimed_gb": 0}),
         writes=[release],
