@@ -11,6 +11,7 @@ import orjson
 from fileshare.api.encoding import Json
 from fileshare.api.fields import ACTION, Field, present
 from fileshare.api.microversions import HISTORY, MAX, MIN, Version
+from fileshare.api.request import KEY_HEADER, LONGEST_KEY
 from fileshare.api.resource import Many, Operation
 
 _ERRORS = {
@@ -133,12 +134,16 @@ def _parameters(operation: Operation, version: Version) -> list[Json]:
         for name in operation.variables
     ]
     found += [_query(field) for field in present(operation.query.fields, version)]
-    found.append(_header("X-OpenStack-Manila-API-Version", str(version), version != MIN))
+    asked: Json = {"type": "string", "const": str(version)}
+    found.append(_header("X-OpenStack-Manila-API-Version", asked, required=version != MIN))
+    if operation.keyed:
+        found.append(
+            _header(KEY_HEADER, {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY})
+        )
     return found
 
 
-def _header(name: str, value: str, required: bool) -> Json:
-    schema = {"type": "string", "const": value}
+def _header(name: str, schema: Json, *, required: bool = False) -> Json:
     return {"name": name, "in": "header", "required": required, "schema": schema}
 
 

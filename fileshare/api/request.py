@@ -15,6 +15,8 @@ from fileshare.api.resource import Operation
 from fileshare.api.rules import Rule
 from fileshare.context import Context
 
+KEY_HEADER = "Idempotency-Key"
+LONGEST_KEY = 255
 _VERSION_SEGMENT = re.compile(r"/v[\d.]+/?$")
 
 
@@ -75,6 +77,15 @@ class Request:
         if not self.allowed(rule, row):
             raise errors.NotFound(resource=resource, id=row.id)
         return row
+
+    @property
+    def key(self) -> str | None:
+        """The Idempotency-Key that was sent; raises InvalidInput for one that is none."""
+        key: str | None = self.http.headers.get(KEY_HEADER)
+        if key is not None and not (0 < len(key) <= LONGEST_KEY and key.isprintable()):
+            reason = f"it has 1 to {LONGEST_KEY} printable characters"
+            raise errors.InvalidInput(field=KEY_HEADER, reason=reason)
+        return key
 
     @property
     def base(self) -> str:

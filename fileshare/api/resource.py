@@ -68,6 +68,7 @@ class Operation:
     """What one route does at the versions of its span.
 
     *idle* is the status of an answer when there was nothing to do, where it is another one.
+    *keyed*: it takes an Idempotency-Key, with which it makes something once.
     """
 
     id: str
@@ -85,6 +86,7 @@ class Operation:
     idle: int | None = None
     faults: Mapping[type[FileshareError], int] = field(default_factory=dict)
     actions: tuple[tuple[str, Span], ...] = ()
+    keyed: bool = False
 
     @property
     def doc(self) -> str:
@@ -138,6 +140,7 @@ class Resource:
         answer: Answer = None,
         status: int = 200,
         faults: Mapping[type[FileshareError], int] | None = None,
+        keyed: bool = False,
     ) -> Callable[[Decorated], Decorated]:
         """Declare one route; *path* is appended to the resource's.
 
@@ -159,6 +162,7 @@ class Resource:
                 "answer": answer,
                 "status": status,
                 "faults": faults or {},
+                "keyed": keyed,
             }
             name = f"{self.id}.{id or handler.__name__}"
             first, last = since or self.since, until or self.until

@@ -30,6 +30,13 @@ OPTS = [
         "roles for each. It is made at the first start, and read again when it changes.",
     ),
     cfg.IntOpt(
+        "idempotency_key_ttl",
+        default=86400,
+        min=60,
+        help="Seconds for which a request that makes something, and is sent again with the same "
+        "Idempotency-Key, is answered with what the first one made.",
+    ),
+    cfg.IntOpt(
         "threads",
         default=16,
         min=1,

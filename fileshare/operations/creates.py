@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 from fileshare import errors
-from fileshare.db import quotas, share_metadata, transitions, types, zones
+from fileshare.db import (
+    quotas,
+    request_keys,
+    share_metadata,
+    shares,
+    transitions,
+    types,
+    zones,
+)
 from fileshare.db.models import AvailabilityZone, new_id
 from fileshare.db.types import TypeAndSpecs
 from fileshare.domain import specs
@@ -19,7 +29,7 @@ from fileshare.intents import destinations
 from fileshare.intents.kinds import PlaceShare
 from fileshare.intents.unit import Unit, operation
 from fileshare.operations import hints
-from fileshare.operations.shares import Shown
+from fileshare.operations.shares import Shown, show
 
 _MOUNT_POINT = re.compile(r"[A-Za-z0-9_-]{1,255}")
 _PREFIX = "provisioning:mount_point_prefix"
@@ -50,12 +60,17 @@ class NewShare:
 
 
 @operation
-def create(unit: Unit, new: NewShare) -> Shown:
-    """A share that is being created.
+def create(unit: Unit, new: NewShare, key: str | None = None) -> Shown:
+    """A share that is being created; with a *key*, the one that it has made before.
 
     Raises InvalidInput for what the type or the options do not allow, NotFound for what is
-    named and not there, and OverQuota.
+    named and not there, OverQuota, and Conflict for a key of another request.
     """
+    share_id = new_id()
+    if key is not None:
+        made = _made_by(unit, new, key, share_id)
+        if made is not None:
+            return made
     protocol = _protocol(unit, new.share_proto)
     _refuse_absent(new)
     share_type = _share_type(unit, new.share_type)
@@ -68,7 +83,6 @@ def create(unit: Unit, new: NewShare) -> Shown:
         share_type.id,
         share_amounts(new.size, replicated=bool(replicated)),
     )
-    share_id = new_id()
     metadata = {
         **_of_the_type(unit, share_type),
         **new.metadata,
@@ -85,6 +99,23 @@ def create(unit: Unit, new: NewShare) -> Shown:
         share_type_name=share_type.name,
     )
     return Shown(row)
+
+
+def _made_by(unit: Unit, new: NewShare, key: str, share_id: str) -> Shown | None:
+    """The share that a request with this key has made; None where this is the first one."""
+    ctx = unit.ctx
+    text = json.dumps(asdict(new), sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    whose = (ctx.project_id or "", ctx.user_id or "")
+    made = request_keys.claim(unit.session, *whose, key, digest, share_id)
+    if made == share_id:
+        return None
+    try:
+        row = shares.get(unit.session, unit.scope, made)
+    except errors.NotFound as error:
+        reason = f"Share {made}, which the Idempotency-Key has made, is gone."
+        raise errors.Conflict(reason=reason) from error
+    return show(unit.session, [row], exports=True)[0]
 
 
 def _protocol(unit: Unit, share_proto: str) -> str:

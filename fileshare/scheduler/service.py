@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fileshare.db import intents, messages, services
+from fileshare.db import intents, messages, request_keys, services
 from fileshare.intents import destinations, reaper
 from fileshare.intents.consumer import Consumer
 from fileshare.intents.daemon import Daemon, Periodic, of_node
@@ -32,6 +32,12 @@ def chores(runtime: Runtime) -> list[Periodic]:
         while runtime.sessions.run(messages.expire):
             pass
 
+    def expire_keys() -> None:
+        while runtime.sessions.run(
+            lambda session: request_keys.expire(session, conf.api.idempotency_key_ttl)
+        ):
+            pass
+
     def purge_intents() -> None:
         while runtime.sessions.run(
             lambda session: intents.purge(session, conf.intents.retain_days)
@@ -44,6 +50,7 @@ def chores(runtime: Runtime) -> list[Periodic]:
         Periodic(
             "expire messages", conf.message_reap_interval, expire_messages, "expire-messages"
         ),
+        Periodic("expire request keys", 3600, expire_keys, "expire-request-keys"),
         Periodic("purge intents", 3600, purge_intents, "purge-intents"),
         Periodic(
             "empty the recycle bin",

@@ -364,7 +364,12 @@ NEW = Body(
 )
 
 
-@shares.post(policy=(CREATE, CREATE_PUBLIC, "share:get"), body=NEW, answer=One("share", DETAIL))
+@shares.post(
+    policy=(CREATE, CREATE_PUBLIC, "share:get"),
+    body=NEW,
+    answer=One("share", DETAIL),
+    keyed=True,
+)
 def create(request: Request, **values: Any) -> Shown:
     """Create a share."""
     if values.get("share_type") and values.get("volume_type"):
@@ -379,7 +384,7 @@ def create(request: Request, **values: Any) -> Shown:
         hints.pop("only_host", None)
     values["metadata"] = values.get("metadata") or {}
     new = NewShare(**values, scheduler_hints=hints, check_zones=request.has(feature.ZONES_OF_TYPE))
-    return creates.create(request.runtime, request.ctx, new)
+    return creates.create(request.runtime, request.ctx, new, request.key)
 
 
 CHANGES = Body(

@@ -6,6 +6,7 @@ from fileshare.db.models.base import Base, new_id
 from fileshare.db.models.intents import Intent, Message
 from fileshare.db.models.locks import ResourceLock
 from fileshare.db.models.quotas import QuotaLimit, QuotaUsage
+from fileshare.db.models.requests import RequestKey
 from fileshare.db.models.services import AvailabilityZone, Member, PoolReport, Service
 from fileshare.db.models.shares import (
     AccessMapping,
@@ -29,6 +30,7 @@ __all__ = [
     "PoolReport",
     "QuotaLimit",
     "QuotaUsage",
+    "RequestKey",
     "ResourceLock",
     "Service",
     "Share",
