@@ -67,7 +67,7 @@ class Cloud:
 
     def backend(self, host, zone="nova", *, state=ServiceState.UP, status=ServiceStatus.ENABLED):
         identity = services.Identity("fileshare-share", host, "share", zone, "node", "1")
-        self.do(services.join, identity)
+        self.do(services.join, identity, 60)
         self.execute(
             sa.update(models.Service)
             .where(models.Service.host == host)
