@@ -118,10 +118,8 @@ class Server(abc.ABC):
             raise RuntimeError(f"{command[0]} failed ({done.returncode}):\n{done.stdout}")
 
 
-class MariaDB(Server):
-    """A MariaDB with one user, `fileshare` (password `fileshare`), who may do everything."""
-
-    name = "mariadb"
+class Database(Server):
+    """A server whose data have to be made once, before it can be started."""
 
     def prepare(self) -> None:
         super().prepare()
@@ -130,6 +128,20 @@ class MariaDB(Server):
             return
         data = self.directory / "data"
         shutil.rmtree(data, ignore_errors=True)
+        self.make(data)
+        done.touch()
+
+    @abc.abstractmethod
+    def make(self, data: Path) -> None:
+        """Make the data, in a directory that is not there yet."""
+
+
+class MariaDB(Database):
+    """A MariaDB with one user, `fileshare` (password `fileshare`), who may do everything."""
+
+    name = "mariadb"
+
+    def make(self, data: Path) -> None:
         self._once(
             [
                 program("mariadb-install-db"),
@@ -145,7 +157,6 @@ class MariaDB(Server):
             "CREATE USER IF NOT EXISTS fileshare@'127.0.0.1' IDENTIFIED BY 'fileshare';\n"
             "GRANT ALL ON *.* TO fileshare@'127.0.0.1' WITH GRANT OPTION;\n",
         )
-        done.touch()
 
     def command(self) -> list[str]:
         fast = [
@@ -183,7 +194,7 @@ class MariaDB(Server):
         return f"mysql+{driver}://fileshare:fileshare@{where}?charset=utf8mb4"
 
 
-class PostgreSQL(Server):
+class PostgreSQL(Database):
     """A PostgreSQL that trusts whoever connects as `fileshare`, its superuser."""
 
     name = "postgresql"
@@ -196,13 +207,7 @@ class PostgreSQL(Server):
         known = {user.pw_name for user in pwd.getpwall()}
         return "postgres" if "postgres" in known else "nobody"
 
-    def prepare(self) -> None:
-        super().prepare()
-        done = self.directory / "prepared"
-        if done.exists():
-            return
-        data = self.directory / "data"
-        shutil.rmtree(data, ignore_errors=True)
+    def make(self, data: Path) -> None:
         data.mkdir(mode=0o700)
         if self.account:
             shutil.chown(data, self.account)
@@ -217,7 +222,6 @@ class PostgreSQL(Server):
                 "--no-sync",
             ],
         )
-        done.touch()
 
     def command(self) -> list[str]:
         fast = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]

@@ -147,26 +147,39 @@ def set_metadata(session: Session, access_id: str, metadata: Mapping[str, str]) 
     )
 
 
-def on_instance(session: Session, instance_id: str) -> list[RuleOnInstance]:
-    """All rules of an instance with their states."""
-    rows = session.execute(
-        sa.select(
-            AccessMapping.id,
-            AccessRule.id,
-            AccessRule.access_type,
-            AccessRule.access_to,
-            AccessRule.access_level,
-            AccessRule.access_key,
-            AccessMapping.state,
-            AccessRule.denied_at.is_not(None),
-            ResourceLock.id.is_not(None),
-        )
+def select_on_instance(*columns: Any) -> sa.Select[Any]:
+    """*columns* of the rules on the instance that the parameter ``instance`` names, by age.
+
+    A row of ResourceLock is there where the rule's client is a secret.
+    """
+    return (
+        sa.select(*columns)
+        .select_from(AccessMapping)
         .join(AccessRule, AccessRule.id == AccessMapping.access_id)
         .outerjoin(ResourceLock, locks.hides(AccessRule.id))
-        .where(AccessMapping.share_instance_id == instance_id)
+        .where(AccessMapping.share_instance_id == sa.bindparam("instance"))
         .order_by(AccessRule.created_at, AccessRule.id)
     )
-    return [RuleOnInstance(*row) for row in rows]
+
+
+_ON_INSTANCE = select_on_instance(
+    AccessMapping.id,
+    AccessRule.id,
+    AccessRule.access_type,
+    AccessRule.access_to,
+    AccessRule.access_level,
+    AccessRule.access_key,
+    AccessMapping.state,
+    AccessRule.denied_at.is_not(None),
+    ResourceLock.id.is_not(None),
+)
+
+
+def on_instance(session: Session, instance_id: str) -> list[RuleOnInstance]:
+    """All rules of an instance with their states."""
+    return [
+        RuleOnInstance(*row) for row in session.execute(_ON_INSTANCE, {"instance": instance_id})
+    ]
 
 
 def record(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import sqlalchemy as sa
 
@@ -32,54 +32,35 @@ SORT_KEYS: Mapping[str, Any] = {
 }
 
 
-def write(
-    session: Session,
-    *,
-    event: str,
-    error: Exception,
-    project_id: str,
-    resource_id: str,
-    request_id: str | None,
-    ttl: float,
-    reason: str | None = None,
-) -> None:
+class Told(TypedDict):
+    """To whom a message goes and of what share it is; *ttl* seconds later it is gone."""
+
+    project_id: str
+    resource_id: str
+    request_id: str | None
+    ttl: float
+    reason: NotRequired[str | None]
+
+
+def write(session: Session, *, event: str, error: Exception, **told: Unpack[Told]) -> None:
     """Tell the users of a project that *event* failed with *error*."""
     action, detail = describe(event, error)
-    add(
-        session,
-        action=action.code,
-        detail=detail.code,
-        project_id=project_id,
-        resource_id=resource_id,
-        request_id=request_id,
-        ttl=ttl,
-        reason=reason,
-    )
+    add(session, action=action.code, detail=detail.code, **told)
 
 
-def add(
-    session: Session,
-    *,
-    action: str,
-    detail: str,
-    project_id: str,
-    resource_id: str,
-    request_id: str | None,
-    ttl: float,
-    reason: str | None = None,
-) -> None:
+def add(session: Session, *, action: str, detail: str, **told: Unpack[Told]) -> None:
     """Tell the users of a project *detail* of *action*, both by their code names."""
     session.execute(
         sa.insert(Message).values(
-            project_id=project_id,
-            request_id=request_id,
+            project_id=told["project_id"],
+            request_id=told["request_id"],
             resource_type=RESOURCE_SHARE,
-            resource_id=resource_id,
+            resource_id=told["resource_id"],
             action_id=ACTIONS[action].id,
             detail_id=DETAILS[detail].id,
             message_level=LEVEL_ERROR,
-            reason=reason,
-            expires_at=after(ttl),
+            reason=told.get("reason"),
+            expires_at=after(told["ttl"]),
         )
     )
 

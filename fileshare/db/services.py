@@ -59,18 +59,8 @@ def join(session: Session, identity: Identity, down_time: float) -> str:
             heartbeat_at=now(),
         )
     )
-    count(
-        session,
-        sa.update(Service)
-        .where(Service.id == service_id)
-        .values(
-            state=ServiceState.UP,
-            heartbeat_at=now(),
-            updated_at=now(),
-            availability_zone_id=zone_id,
-            topic=identity.topic,
-        ),
-    )
+    same = Service.id == service_id
+    _show_up(session, same, availability_zone_id=zone_id, topic=identity.topic)
     # After the service's row was written: of two that join at once one sees the other.
     _refuse_other_locks(session, service_id, identity, down_time)
     return member_id
@@ -136,18 +126,14 @@ def heartbeat(session: Session, member_id: str) -> bool:
     )
     if alive:
         mine = sa.select(Member.service_id).where(Member.id == member_id).scalar_subquery()
-        count(
-            session,
-            sa.update(Service)
-            .where(Service.id == mine)
-            .values(
-                state=ServiceState.UP,
-                heartbeat_at=now(),
-                updated_at=now(),
-                report_count=Service.report_count + 1,
-            ),
-        )
+        _show_up(session, Service.id == mine, report_count=Service.report_count + 1)
     return alive
+
+
+def _show_up(session: Session, where: sa.ColumnElement[bool], **columns: Any) -> None:
+    """Write that a member of a service was there just now."""
+    seen = {"state": ServiceState.UP, "heartbeat_at": now(), "updated_at": now()}
+    count(session, sa.update(Service).where(where).values(**seen, **columns))
 
 
 def leave(session: Session, member_id: str) -> None:

@@ -185,36 +185,24 @@ def _filter(name: str, value: Any) -> sa.ColumnElement[bool]:
     return cast("sa.ColumnElement[bool]", _FILTERS[name](value))
 
 
-def _with_metadata(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
-    return sa.and_(
-        sa.true(),
-        *(
-            sa.exists(
-                sa.select(ShareMetadata.share_id).where(
-                    ShareMetadata.share_id == Share.id,
-                    ShareMetadata.key == key,
-                    ShareMetadata.value == value,
-                )
-            )
-            for key, value in pairs.items()
-        ),
+def _with_pairs(
+    pairs: Mapping[str, str], model: Any, of_share: sa.ColumnElement[bool]
+) -> sa.ColumnElement[bool]:
+    """Whether each of *pairs* is among the rows of *model* that are the share's."""
+    there = (
+        sa.exists(sa.select(model.key).where(of_share, model.key == key, model.value == value))
+        for key, value in pairs.items()
     )
+    return sa.and_(sa.true(), *there)
+
+
+def _with_metadata(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
+    return _with_pairs(pairs, ShareMetadata, ShareMetadata.share_id == Share.id)
 
 
 def _with_specs(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
-    return sa.and_(
-        sa.true(),
-        *(
-            sa.exists(
-                sa.select(ShareTypeExtraSpec.share_type_id).where(
-                    ShareTypeExtraSpec.share_type_id == Share.share_type_id,
-                    ShareTypeExtraSpec.key == key,
-                    ShareTypeExtraSpec.value == value,
-                )
-            )
-            for key, value in pairs.items()
-        ),
-    )
+    mine = ShareTypeExtraSpec.share_type_id == Share.share_type_id
+    return _with_pairs(pairs, ShareTypeExtraSpec, mine)
 
 
 def _with_export(where: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from fileshare.db import locks
+from fileshare.db import access
 from fileshare.db.models import (
     AccessMapping,
     AccessRule,
@@ -91,23 +91,17 @@ class RuleFacts:
     is_hidden: bool
 
 
-_RULES = (
-    sa.select(
-        AccessMapping.id,
-        AccessMapping.share_instance_id,
-        AccessRule.id,
-        AccessRule.access_type,
-        AccessRule.access_to,
-        AccessRule.access_level,
-        AccessMapping.state,
-        AccessMapping.error,
-        AccessRule.denied_at.is_not(None),
-        ResourceLock.id.is_not(None),
-    )
-    .join(AccessRule, AccessRule.id == AccessMapping.access_id)
-    .outerjoin(ResourceLock, locks.hides(AccessRule.id))
-    .where(AccessMapping.share_instance_id == sa.bindparam("instance"))
-    .order_by(AccessRule.created_at, AccessRule.id)
+_RULES = access.select_on_instance(
+    AccessMapping.id,
+    AccessMapping.share_instance_id,
+    AccessRule.id,
+    AccessRule.access_type,
+    AccessRule.access_to,
+    AccessRule.access_level,
+    AccessMapping.state,
+    AccessMapping.error,
+    AccessRule.denied_at.is_not(None),
+    ResourceLock.id.is_not(None),
 )
 
 

@@ -8,10 +8,8 @@ import pytest
 @pytest.fixture
 def program(tmp_path):
     """The whole program with a share type called default."""
-    made = inprocess.Program(f"sqlite:///{tmp_path}/db.sqlite", tmp_path)
-    made.share_type()
-    yield made
-    made.sessions.dispose()
+    with inprocess.running(tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
@@ -39,10 +37,8 @@ def manage(program):
 def cephfs(tmp_path):
     """The whole program for shares that make keys for their clients."""
     protocols = {"enabled_share_protocols": "NFS,CEPHFS"}
-    made = inprocess.Program(f"sqlite:///{tmp_path}/db.sqlite", tmp_path, **protocols)
-    for name in made.drivers:
-        made.conf.set_override("dummy_storage_protocols", ["NFS", "CEPHFS"], group=name)
-    made.report()
-    made.share_type()
-    yield made
-    made.sessions.dispose()
+    with inprocess.running(tmp_path, **protocols) as made:
+        for name in made.drivers:
+            made.conf.set_override("dummy_storage_protocols", ["NFS", "CEPHFS"], group=name)
+        made.report()
+        yield made

@@ -39,11 +39,9 @@ NAMES = {
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     path = tmp_path_factory.mktemp("authorization")
-    made = inprocess.Program(f"sqlite:///{path}/db.sqlite", path)
-    made.conf.set_override("tokens_file", str(path / "tokens.json"), group="api")
-    made.share_type()
-    yield made
-    made.sessions.dispose()
+    with inprocess.running(path) as made:
+        made.conf.set_override("tokens_file", str(path / "tokens.json"), group="api")
+        yield made
 
 
 # -- objects of a project ----------------------------------------------------------------------

@@ -18,12 +18,8 @@ FAILED, DONE, NOT_DELETED = ("027", "030"), ("027", "029"), ("027", "031")
 @pytest.fixture
 def updating(tmp_path):
     """The program with two keys that back ends are told of."""
-    made = inprocess.Program(
-        f"sqlite:///{tmp_path}/db.sqlite", tmp_path, driver_updatable_metadata="tier,weight"
-    )
-    made.share_type()
-    yield made
-    made.sessions.dispose()
+    with inprocess.running(tmp_path, driver_updatable_metadata="tier,weight") as made:
+        yield made
 
 
 def told(program, share_id):

@@ -19,12 +19,10 @@ POLICY = """
 @pytest.fixture
 def program(tmp_path):
     (tmp_path / "policy.yaml").write_text(POLICY)
-    made = inprocess.Program(f"sqlite:///{tmp_path}/db.sqlite", tmp_path)
-    made.conf.set_override("policy_file", str(tmp_path / "policy.yaml"), group="oslo_policy")
-    made.app = inprocess.wsgi.build(made.runtime)
-    made.share_type()
-    yield made
-    made.sessions.dispose()
+    with inprocess.running(tmp_path) as made:
+        made.conf.set_override("policy_file", str(tmp_path / "policy.yaml"), group="oslo_policy")
+        made.app = inprocess.wsgi.build(made.runtime)
+        yield made
 
 
 def test_an_auditor_lists_all_shares_and_changes_none(api):

@@ -95,15 +95,21 @@ def test_a_share_that_cannot_change_its_size(program, verb, size, how, status, m
     program.check()
 
 
+def ask(program, verb, share_id):
+    """Ask for work on a share of 5 GiB."""
+    if verb == "delete":
+        answer = program.delete(f"/shares/{share_id}")
+    else:
+        answer = program.act(share_id, verb, {"new_size": 9 if verb == "extend" else 2})
+    assert answer.status == 202, answer.body
+
+
 @pytest.mark.parametrize("verb", ["extend", "shrink", "delete"])
 def test_a_back_end_that_stays_busy(program, verb):
     """It is asked again, and in the end the work is given up."""
     share_id = program.new_share(size=5)
     tell(program, f"{verb} error=busy")
-    if verb == "delete":
-        program.delete(f"/shares/{share_id}")
-    else:
-        program.act(share_id, verb, {"new_size": 9 if verb == "extend" else 2})
+    ask(program, verb, share_id)
     program.drain()
     during = {"extend": "extending", "shrink": "shrinking", "delete": "deleting"}[verb]
     assert program.show(share_id)["status"] == during
@@ -118,10 +124,7 @@ def test_a_back_end_that_stays_busy(program, verb):
 def test_a_back_end_that_is_busy_for_a_while(program, verb):
     share_id = program.new_share(size=5)
     tell(program, f"{verb} error=busy times=2")
-    if verb == "delete":
-        program.delete(f"/shares/{share_id}")
-    else:
-        program.act(share_id, verb, {"new_size": 9 if verb == "extend" else 2})
+    ask(program, verb, share_id)
     again_and_again(program, 4)
     answer = program.get(f"/shares/{share_id}")
     assert answer.status == 404 if verb == "delete" else answer["share"]["status"] == "available"

@@ -144,12 +144,8 @@ def test_only_operators_choose_a_pool(program):
 
 @pytest.fixture
 def with_default(tmp_path):
-    made = inprocess.Program(
-        f"sqlite:///{tmp_path}/db.sqlite", tmp_path, default_share_type="default"
-    )
-    made.share_type()
-    yield made
-    made.sessions.dispose()
+    with inprocess.running(tmp_path, default_share_type="default") as made:
+        yield made
 
 
 def test_a_type_that_was_not_given(with_default):

@@ -9,7 +9,7 @@ import time
 
 import pytest
 import sqlalchemy as sa
-from inprocess import ADMIN, HOST, MEMBER, PROJECT, Program
+from inprocess import ADMIN, HOST, MEMBER, PROJECT, running
 
 from fileshare.db import quotas
 from fileshare.db.clock import after
@@ -25,10 +25,8 @@ SECONDS = 3.0
 
 @pytest.fixture
 def program(any_url, tmp_path):
-    made = Program(any_url, tmp_path, backends=("alpha",))
-    made.share_type()
-    yield made
-    made.sessions.dispose()
+    with running(tmp_path, any_url, backends=("alpha",)) as made:
+        yield made
 
 
 def answer(program):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from fileshare.api.request import Request
 from fileshare.api.resource import One, Resource
 from fileshare.api.resources.share_metadata import ALL, ITEM, PAIRS, Pairs, single
 from fileshare.api.rules import ADMIN, MEMBER, READER, Rule
 from fileshare.operations import exports as operations
+
+Result = TypeVar("Result")
 
 _SINCE = "2024.2/Dalmatian"
 
@@ -52,20 +57,13 @@ def index(request: Request, share_id: str, resource_id: str) -> Pairs:
 @metadata.post(policy=(UPDATE, ADMIN_ONLY, "share:get"), body=PAIRS, answer=One("metadata", ALL))
 def create(request: Request, share_id: str, resource_id: str, pairs: Pairs) -> Pairs:
     """Set metadata of an export location; keys that are not named stay as they are."""
-    return _merge(request, share_id, resource_id, pairs)
+    return _change(operations.merge_metadata, request, share_id, resource_id, pairs)
 
 
 @metadata.put(policy=(UPDATE, ADMIN_ONLY, "share:get"), body=PAIRS, answer=One("metadata", ALL))
 def update_all(request: Request, share_id: str, resource_id: str, pairs: Pairs) -> Pairs:
     """Replace the metadata of an export location."""
-    return operations.replace_metadata(
-        request.runtime,
-        request.ctx,
-        share_id,
-        resource_id,
-        pairs,
-        all_keys=request.allowed(ADMIN_ONLY),
-    )
+    return _change(operations.replace_metadata, request, share_id, resource_id, pairs)
 
 
 @metadata.post(
@@ -78,7 +76,8 @@ def update_item(
     request: Request, share_id: str, resource_id: str, key: str, pairs: Pairs
 ) -> Pairs:
     """Set one key of the metadata of an export location."""
-    changed = _merge(request, share_id, resource_id, single(pairs, key))
+    one = single(pairs, key)
+    changed = _change(operations.merge_metadata, request, share_id, resource_id, one)
     return {key: changed[key]}
 
 
@@ -91,22 +90,12 @@ def show(request: Request, share_id: str, resource_id: str, key: str) -> Pairs:
 @metadata.delete("/{key}", status=200, policy=(DELETE, ADMIN_ONLY, "share:get"))
 def delete(request: Request, share_id: str, resource_id: str, key: str) -> None:
     """Delete one key of the metadata of an export location."""
-    operations.remove_metadata(
-        request.runtime,
-        request.ctx,
-        share_id,
-        resource_id,
-        key,
-        all_keys=request.allowed(ADMIN_ONLY),
-    )
+    _change(operations.remove_metadata, request, share_id, resource_id, key)
 
 
-def _merge(request: Request, share_id: str, resource_id: str, pairs: Pairs) -> Pairs:
-    return operations.merge_metadata(
-        request.runtime,
-        request.ctx,
-        share_id,
-        resource_id,
-        pairs,
-        all_keys=request.allowed(ADMIN_ONLY),
-    )
+def _change(
+    operation: Callable[..., Result], request: Request, share_id: str, resource_id: str, what: Any
+) -> Result:
+    """Change metadata; keys that are an administrator's are for those only whom policy lets."""
+    all_keys = request.allowed(ADMIN_ONLY)
+    return operation(request.runtime, request.ctx, share_id, resource_id, what, all_keys=all_keys)

@@ -24,6 +24,8 @@ Id = Annotated[str, orm.mapped_column(sa.String(36), primary_key=True, default=n
 Uuid = Annotated[str, orm.mapped_column(sa.String(36))]
 Word = Annotated[str, orm.mapped_column(sa.String(64))]
 Name = Annotated[str, orm.mapped_column(sa.String(255))]
+ZoneId = Annotated[str, orm.mapped_column(sa.String(36), sa.ForeignKey("availability_zones.id"))]
+TypeId = Annotated[str, orm.mapped_column(sa.String(36), sa.ForeignKey("share_types.id"))]
 Created = Annotated[dt.datetime, orm.mapped_column(Moment, default=now())]
 
 

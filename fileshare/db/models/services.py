@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from fileshare.db.models.base import Base, Created, Id, Name, Word, table_args
+from fileshare.db.models.base import Base, Created, Id, Name, Word, ZoneId, table_args
 from fileshare.domain.statuses import ServiceStatus
 
 
@@ -34,9 +34,7 @@ class Service(Base):
     binary: orm.Mapped[Word]
     host: orm.Mapped[Name]
     topic: orm.Mapped[Word]
-    availability_zone_id: orm.Mapped[str | None] = orm.mapped_column(
-        sa.String(36), sa.ForeignKey("availability_zones.id")
-    )
+    availability_zone_id: orm.Mapped[ZoneId | None]
     status: orm.Mapped[Word] = orm.mapped_column(default=ServiceStatus.ENABLED)
     state: orm.Mapped[Word]
     disabled_reason: orm.Mapped[Name | None]
@@ -83,9 +81,7 @@ class PoolReport(Base):
     host: orm.Mapped[Name] = orm.mapped_column(unique=True)
     backend: orm.Mapped[Name]
     pool: orm.Mapped[Name]
-    availability_zone_id: orm.Mapped[str | None] = orm.mapped_column(
-        sa.String(36), sa.ForeignKey("availability_zones.id")
-    )
+    availability_zone_id: orm.Mapped[ZoneId | None]
     capabilities: orm.Mapped[dict[str, Any]]
     total_gb: orm.Mapped[float | None] = orm.mapped_column(sa.Double)
     free_gb: orm.Mapped[float | None] = orm.mapped_column(sa.Double)

@@ -8,7 +8,18 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from fileshare.db.models.base import Base, Created, Id, LongText, Name, Uuid, Word, table_args
+from fileshare.db.models.base import (
+    Base,
+    Created,
+    Id,
+    LongText,
+    Name,
+    TypeId,
+    Uuid,
+    Word,
+    ZoneId,
+    table_args,
+)
 from fileshare.domain.statuses import RulesStatus
 
 
@@ -36,12 +47,8 @@ class Share(Base):
     is_soft_deleted: orm.Mapped[bool] = orm.mapped_column(default=False)
     scheduled_to_be_deleted_at: orm.Mapped[dt.datetime | None]
     host: orm.Mapped[Name | None]
-    availability_zone_id: orm.Mapped[str | None] = orm.mapped_column(
-        sa.String(36), sa.ForeignKey("availability_zones.id")
-    )
-    share_type_id: orm.Mapped[str | None] = orm.mapped_column(
-        sa.String(36), sa.ForeignKey("share_types.id")
-    )
+    availability_zone_id: orm.Mapped[ZoneId | None]
+    share_type_id: orm.Mapped[TypeId | None]
     share_network_id: orm.Mapped[Uuid | None]
     share_server_id: orm.Mapped[Uuid | None]
     share_group_id: orm.Mapped[Uuid | None]
@@ -97,12 +104,8 @@ class ShareInstance(Base):
     share_id: orm.Mapped[str] = orm.mapped_column(sa.String(36), sa.ForeignKey("shares.id"))
     host: orm.Mapped[Name | None]
     status: orm.Mapped[Word]
-    availability_zone_id: orm.Mapped[str | None] = orm.mapped_column(
-        sa.String(36), sa.ForeignKey("availability_zones.id")
-    )
-    share_type_id: orm.Mapped[str | None] = orm.mapped_column(
-        sa.String(36), sa.ForeignKey("share_types.id")
-    )
+    availability_zone_id: orm.Mapped[ZoneId | None]
+    share_type_id: orm.Mapped[TypeId | None]
     share_network_id: orm.Mapped[Uuid | None]
     share_server_id: orm.Mapped[Uuid | None]
     replica_state: orm.Mapped[Word | None]

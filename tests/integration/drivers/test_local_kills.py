@@ -35,13 +35,6 @@ def conf(local_backend):
     return local_backend(share_driver="local_btrfs", local_share_size=8)
 
 
-@pytest.fixture(scope="module")
-def driver(conf):
-    driver = started(conf)
-    yield driver
-    driver.close()
-
-
 @pytest.fixture
 def killed(conf) -> Callable[[Callable[[object], object], random.Random], None]:
     """A function that begins a call in another process and kills it within it."""

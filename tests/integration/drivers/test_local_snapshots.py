@@ -33,13 +33,6 @@ def conf(lab, local_backend):
 
 
 @pytest.fixture
-def driver(conf):
-    driver = started(conf)
-    yield driver
-    driver.close()
-
-
-@pytest.fixture
 def share(driver):
     share = new_share()
     driver.create(share)

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import random
 import zlib
 
 from fileshare.scheduler import model, pipeline
 
-ALL_FILTERS = (
-    "OnlyHostFilter",
-    "AvailabilityZoneFilter",
-    "CapacityFilter",
-    "CapabilitiesFilter",
-    "DriverFilter",
-    "ShareReplicationFilter",
-    "CreateFromSnapshotFilter",
-    "AffinityFilter",
-    "AntiAffinityFilter",
-    "IgnoreAttemptedHostsFilter",
-    "RetryFilter",
-    "JsonFilter",
-    "ConsistentSnapshotFilter",
+ALL_FILTERS = tuple(
+    sorted(point.name for point in importlib.metadata.entry_points(group=pipeline.FILTERS))
 )
+assert len(ALL_FILTERS) == 13
 
 
 def pool(host="node1@alpha#gold", **values):
