@@ -40,5 +40,9 @@ class ContextFromHeaders:
 def wrap(application: WSGI, conf: cfg.ConfigOpts, is_admin: IsAdmin) -> WSGI:
     """Check tokens before, and make the context of them."""
     inner = ContextFromHeaders(application, is_admin)
-    options: dict[str, Any] = {"oslo_config_config": conf}
+    options: dict[str, Any] = {
+        "oslo_config_config": conf,
+        # Nothing here asks where other services are; the catalogue of a cloud is long.
+        "include_service_catalog": False,
+    }
     return cast("WSGI", auth_token.AuthProtocol(inner, options))
