@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from fileshare.db.clock import NOW, after, now
 from fileshare.db.models import Intent
+from fileshare.db.query import one_of, values_of
 from fileshare.db.session import Session, assignments, count, parameters, swap, written
 from fileshare.domain.statuses import IntentState
 
@@ -44,7 +45,12 @@ _CLAIM_ANYWHERE = (
         due=after(sa.bindparam("lease", type_=sa.Float)),
     )
 )
-_CLAIM = _CLAIM_ANYWHERE.where(_C.destination.in_(sa.bindparam("destinations", expanding=True)))
+
+
+@functools.lru_cache(maxsize=16)
+def _claim_at(destinations: int) -> sa.Update:
+    """The claim of work that waits at one of that many destinations."""
+    return _CLAIM_ANYWHERE.where(one_of(_C.destination, "destination", destinations))
 
 
 def write(session: Session, **columns: Any) -> Intent:
@@ -76,7 +82,8 @@ def claim(
     }
     statement = _CLAIM_ANYWHERE
     if destinations is not None:
-        statement, values["destinations"] = _CLAIM, list(destinations)
+        statement = _claim_at(len(destinations))
+        values |= values_of("destination", list(destinations))
     return get(session, intent_id) if swap(session, statement, values) else None
 
 

@@ -136,5 +136,19 @@ def like(column: Any, text: str) -> sa.ColumnElement[bool]:
     return cast("sa.ColumnElement[bool]", column.contains(text, autoescape=True))
 
 
+def one_of(column: Any, name: str, number: int) -> sa.ColumnElement[bool]:
+    """The column is one of *number* values, which :func:`values_of` gives.
+
+    For statements that are built once: a list of any length is written anew at each run.
+    """
+    among = [sa.bindparam(f"{name}_{place}", type_=column.type) for place in range(number)]
+    return cast("sa.ColumnElement[bool]", column.in_(among))
+
+
+def values_of(name: str, values: Sequence[Any]) -> dict[str, Any]:
+    """The parameters of :func:`one_of`."""
+    return {f"{name}_{place}": value for place, value in enumerate(values)}
+
+
 def chunks(ids: Sequence[str], size: int = 500) -> list[Sequence[str]]:
     return [ids[start : start + size] for start in range(0, len(ids), size)]

@@ -14,6 +14,7 @@ from oslo_log import log as logging
 
 from fileshare import errors
 from fileshare.db.models import Intent, QuotaLimit, QuotaUsage, Share
+from fileshare.db.query import one_of, values_of
 from fileshare.db.session import Session, StartOver, count, swap
 from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.quotas import PROJECT, UNLIMITED, Charge, share_amounts
@@ -61,13 +62,9 @@ def account(
     """
     found = {(PROJECT, name): limit for name, limit in defaults.items()}
     used: dict[tuple[str, str], int] = {}
+    all_scopes = sorted({PROJECT, *scopes})
     rows = session.connection().execute(
-        _ACCOUNT,
-        {
-            "project": project_id,
-            "projects": [project_id, class_id(DEFAULT_CLASS)],
-            "scopes": sorted({PROJECT, *scopes}),
-        },
+        _account(len(all_scopes)), {"project": project_id, **values_of("scope", all_scopes)}
     )
     for owner, scope, resource, number in sorted(rows, key=lambda row: row[0] == project_id):
         if owner is None:
@@ -77,21 +74,20 @@ def account(
     return Account(found, used)
 
 
-def _account_statement() -> sa.CompoundSelect[Any]:
-    scopes: sa.BindParameter[Any] = sa.bindparam("scopes", expanding=True)
+@functools.lru_cache(maxsize=16)
+def _account(scopes: int) -> sa.CompoundSelect[Any]:
+    """Limits and usage in that many scopes of a project."""
+    project = sa.bindparam("project", type_=sa.String)
     limits = sa.select(
         QuotaLimit.project_id, QuotaLimit.scope, QuotaLimit.resource, QuotaLimit.hard_limit
     ).where(
-        QuotaLimit.project_id.in_(sa.bindparam("projects", expanding=True)),
-        QuotaLimit.scope.in_(scopes),
+        QuotaLimit.project_id.in_([project, sa.literal(class_id(DEFAULT_CLASS))]),
+        one_of(QuotaLimit.scope, "scope", scopes),
     )
     usage = sa.select(
         sa.literal(None), QuotaUsage.scope, QuotaUsage.resource, QuotaUsage.used
-    ).where(QuotaUsage.project_id == sa.bindparam("project"), QuotaUsage.scope.in_(scopes))
+    ).where(QuotaUsage.project_id == project, one_of(QuotaUsage.scope, "scope", scopes))
     return sa.union_all(limits, usage)
-
-
-_ACCOUNT = _account_statement()
 
 
 def charge(session: Session, wanted: Charge, defaults: Mapping[str, int]) -> Account:
