@@ -98,8 +98,8 @@ class Server(abc.ABC):
     def ready(self) -> bool:
         """Whether the server serves."""
 
-    def _once(self, command: list[str]) -> None:
-        """Run a set-up command to its end; its output is in the error when it fails."""
+    def _once(self, command: list[str]) -> str:
+        """Run a command to its end; what it said, which is in the error when it fails."""
         account = self.account
         done = subprocess.run(
             command,
@@ -116,6 +116,7 @@ class Server(abc.ABC):
         )
         if done.returncode:
             raise RuntimeError(f"{command[0]} failed ({done.returncode}):\n{done.stdout}")
+        return done.stdout
 
 
 class Database(Server):
@@ -301,11 +302,11 @@ class RabbitMQ(Server):
         # The listener opens last of all; it greets with a method frame.
         return answer(self.port, b"AMQP\x00\x00\x09\x01") == b"\x01"
 
-    def control(self, *arguments: str) -> None:
-        """Run rabbitmqctl on this server."""
+    def control(self, *arguments: str) -> str:
+        """Run rabbitmqctl on this server; what it said."""
         node = self.environment["RABBITMQ_NODENAME"]
         control = program("/usr/lib/rabbitmq/bin/rabbitmqctl", "rabbitmqctl")
-        self._once([control, "--node", node, *arguments])
+        return self._once([control, "--node", node, *arguments])
 
     def url(self, virtual_host: str = "/") -> str:
         """The oslo.messaging URL of a virtual host."""

@@ -147,9 +147,10 @@ class Daemon:
         return thread
 
     def _listen(self) -> None:
+        # Under the name of the node: each name is a queue, which stays when the process ends.
         for destination in self.consumer.destinations:
             server = doorbell.listen(
-                self.runtime.transport, destination, self.identity.process, self.answer
+                self.runtime.transport, destination, self.identity.node, self.answer
             )
             server.start()
             if self._stopping.is_set():

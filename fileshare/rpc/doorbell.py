@@ -20,7 +20,7 @@ from fileshare.rpc.transport import ContextSerializer
 
 LOG = logging.getLogger(__name__)
 
-EXCHANGE = "fileshare"
+EXCHANGE = "fileshare.work"
 VERSION = "1.0"
 _MOST = 64  # ids in one message
 _PACE = 0.02  # seconds in which rings that follow a message are gathered for the next
@@ -41,8 +41,12 @@ class Doorbell(Protocol):
 
 
 def topic(destination: str) -> str:
-    """The queue on which the daemons of *destination* listen."""
-    return f"fileshare-{destination}"
+    """The queue on which the daemons of *destination* listen.
+
+    The kind of a queue cannot change: where it does, the name does, so that daemons of two
+    releases do not refuse each other's.
+    """
+    return f"fileshare.{destination}"
 
 
 class MessagingDoorbell:

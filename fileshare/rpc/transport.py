@@ -14,6 +14,19 @@ from fileshare.context import Context
 LOCAL = "local://"
 """The URL that means: no broker."""
 NOTIFICATIONS = "oslo_messaging_notifications"
+RABBIT = "oslo_messaging_rabbit"
+
+OUR_DEFAULTS = {
+    # Replicated, and on disk: a ring outlives the node of the broker that took it.
+    "rabbit_quorum_queue": True,
+    "rabbit_transient_quorum_queue": True,
+    # Seconds. A queue of a process goes that long after it; oslo.messaging makes one for each,
+    # and nothing is ever sent to it.
+    "rabbit_transient_queues_ttl": 300,
+    # Seconds between two tries to connect again, at most: rings that are not heard cost time.
+    "rabbit_interval_max": 5,
+}
+"""Options of [oslo_messaging_rabbit] whose defaults are not the library's."""
 
 
 class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
@@ -29,8 +42,10 @@ class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
 def register(conf: cfg.ConfigOpts) -> None:
     """Make the general options of oslo.messaging (``transport_url`` …) known to *conf*."""
     for group, opts in messaging_options.list_opts():
-        if group in {None, NOTIFICATIONS}:
+        if group in {None, NOTIFICATIONS, RABBIT}:
             conf.register_opts(opts, group=group)
+    for name, value in OUR_DEFAULTS.items():
+        conf.set_default(name, value, group=RABBIT)
     # Rings stay within the process until a broker is named; between processes, work is then
     # found by polling.
     conf.set_default("transport_url", LOCAL)

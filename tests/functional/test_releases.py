@@ -113,8 +113,8 @@ def test_the_doorbell_is_the_same_for_ever():
     assert doorbell.VERSION == "1.0"
     parameters = inspect.signature(doorbell.DoorbellEndpoint.ring).parameters
     assert list(parameters) == ["self", "ctx", "intent_ids"]
-    assert doorbell.topic(destinations.share("host@backend")) == "fileshare-share.host@backend"
-    assert doorbell.topic(destinations.SCHEDULER) == "fileshare-scheduler"
+    assert doorbell.topic(destinations.share("host@backend")) == "fileshare.share.host@backend"
+    assert doorbell.topic(destinations.SCHEDULER) == "fileshare.scheduler"
 
 
 def test_a_context_of_another_release_is_read():
