@@ -1,4 +1,4 @@
-"""[DEFAULT]: which period the usage audit tells of where none is named."""
+"""[DEFAULT]: what is told of the use of shares, and when."""
 
 from __future__ import annotations
 
@@ -9,6 +9,18 @@ from fileshare.domain.periods import PERIODS
 GROUP = "DEFAULT"
 
 OPTS = [
+    cfg.BoolOpt(
+        "enable_gathering_share_usage_size",
+        default=False,
+        help="Whether back ends are asked how much their shares hold, for notifications of it. "
+        "It costs a call for 500 shares, and a notification for each of them.",
+    ),
+    cfg.IntOpt(
+        "share_usage_size_update_interval",
+        default=300,
+        min=1,
+        help="Seconds between two times that a back end is asked how much its shares hold.",
+    ),
     cfg.StrOpt(
         "share_usage_audit_period",
         default="month",

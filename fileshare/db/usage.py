@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +53,11 @@ _SHARE = _SHARES.where(Share.id == sa.bindparam("share"))
 def of_share(session: Session, share_id: str) -> Any | None:
     """The facts of one share as they are now; None where it was purged."""
     return session.execute(_SHARE, {"share": share_id}).one_or_none()
+
+
+def of_shares(session: Session, share_ids: Collection[str]) -> Sequence[Any]:
+    """The facts of several shares."""
+    return session.execute(_SHARES.where(Share.id.in_(share_ids))).all()
 
 
 def between(sessions: Sessions, begin: dt.datetime, end: dt.datetime) -> Iterator[Any]:

@@ -14,7 +14,7 @@ exception is a defect of the driver and is treated as a DriverError without user
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, TypeVar
 
 from oslo_config import cfg
@@ -125,6 +125,14 @@ class MetadataUpdates(abc.ABC):
         """
 
 
+class Usage(abc.ABC):
+    """The back end tells how much its shares hold."""
+
+    @abc.abstractmethod
+    def used(self, ids: Collection[str]) -> Mapping[str, int]:
+        """Bytes that each of these share instances holds; those that are lost are left out."""
+
+
 class Snapshots(abc.ABC):
     """Point-in-time images of a share."""
 
@@ -168,6 +176,7 @@ class MountableSnapshots(abc.ABC):
 CAPABILITIES: tuple[type, ...] = (
     Resizable,
     MetadataUpdates,
+    Usage,
     Snapshots,
     CloneFromSnapshot,
     Revertible,

@@ -25,6 +25,7 @@ from fileshare.share.ensure import Watch
 from fileshare.share.handlers import HANDLERS
 from fileshare.share.reconciler import Reconciler, lock_of
 from fileshare.share.retries import retry_access
+from fileshare.share.usage import gather
 
 LOG = logging.getLogger(__name__)
 
@@ -93,6 +94,13 @@ class ShareDaemon:
             Periodic("watch", conf.periodic_interval, self.watch, f"watch-{host}"),
             Periodic(
                 "reconcile", conf.reconcile_interval, self.reconcile, lock_of(host), later=True
+            ),
+            Periodic(
+                "gather usage",
+                conf.share_usage_size_update_interval,
+                self.gather_usage,
+                f"usage-{host}",
+                later=True,
             ),
             Periodic(
                 "retry access rules",
@@ -173,6 +181,12 @@ class ShareDaemon:
         """Compare the back end with the database, and bring back what it lost."""
         with self._patience("is not compared to the end"):
             self.reconciler.look()
+
+    def gather_usage(self) -> None:
+        """Tell what the shares hold, where that is wanted."""
+        if self.runtime.conf.enable_gathering_share_usage_size:
+            with self._patience("does not say what its shares hold"):
+                gather(self.runtime, self.host, self.driver)
 
     @contextlib.contextmanager
     def _patience(self, consequence: str) -> Iterator[None]:

@@ -7,11 +7,17 @@ import json
 import examples
 import pytest
 import things_at_hand
-from inprocess import ADMIN, MEMBER, PROJECT, STRANGER
+from inprocess import ADMIN, HOST, MEMBER, PROJECT, STRANGER
 from oslo_db.exception import DBDeadlock
 
 from fileshare.api import policy
 from fileshare.db import shares
+from fileshare.domain.hosts import parse
+from fileshare.drivers.dummy.driver import USED
+from fileshare.drivers.dummy.state import SHARES
+from fileshare.share import usage
+from fileshare.share.service import ShareDaemon
+from fileshare.share.usage import gather
 
 READS = {"shares.action.access_list"}
 CHANGES = [op for op in policy.all_operations() if op.method != "GET" and op.id not in READS]
@@ -149,3 +155,54 @@ def test_the_metadata_of_a_hidden_rule_tells_nothing_of_its_client(program, hear
     assert heard[-1].event == "access_metadata.update"
     assert heard[-1].payload["access_id"] == access
     assert "10.9.8.7" not in str(heard)
+
+
+def told_of(program, names=("alpha", "beta")):
+    heard = program.listen()
+    heard.clear()
+    found = sum(gather(program.runtime, f"{HOST}@{name}", program.drivers[name]) for name in names)
+    assert found == len(heard)
+    return {notice.payload["share_id"]: notice for notice in heard}
+
+
+def test_what_shares_hold_is_told(program, monkeypatch):
+    monkeypatch.setattr(usage, "BATCH", 2)
+    shares = [program.new_share(size=3) for _each in range(5)]
+    failed = program.new_share()
+    assert program.act(failed, "reset_status", {"status": "error"}, as_=ADMIN).status == 202
+    instance = program.read_share(shares[0]).instance
+    driver = program.drivers[parse(instance.host).backend]
+    record = driver.state.read(SHARES, instance.id)
+    driver.state.write(SHARES, instance.id, {**record, USED: 2})
+    told = told_of(program)
+    assert set(told) == set(shares)
+    notice = told[shares[0]]
+    assert (notice.event, notice.publisher) == (
+        "share.consumed.size",
+        f"share.{driver_host(instance)}",
+    )
+    facts = {"used_size": 2.0, "size": 3, "project_id": PROJECT, "share_instance_id": instance.id}
+    assert facts.items() <= notice.payload.items()
+    assert notice.payload["gathered_at"]
+    assert {told[share].payload["used_size"] for share in shares[1:]} == {0.0}
+    program.listener.is_on = False
+    assert gather(program.runtime, f"{HOST}@alpha", program.drivers["alpha"]) == 0
+
+
+def driver_host(instance):
+    return instance.host.partition("#")[0]
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_daemon_asks_where_that_is_wanted(program, heard, wanted):
+    program.new_share()
+    program.conf.set_override("enable_gathering_share_usage_size", wanted)
+    heard.clear()
+    for name in program.drivers:
+        daemon = ShareDaemon(program.runtime, name, "test")
+        (task,) = (each for each in daemon.daemon.periodics if each.name == "gather usage")
+        assert task.seconds == 300
+        task.action()
+        (program.state / name / "control.json").write_text(json.dumps({"fail": ["used"]}))
+        task.action()
+    assert [notice.event for notice in heard] == ["share.consumed.size"] * wanted

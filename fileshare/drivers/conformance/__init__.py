@@ -23,6 +23,7 @@ from fileshare.drivers.conformance.snapshots import (
     SnapshotsSuite,
 )
 from fileshare.drivers.conformance.suite import SUITES, Enforced, Suite
+from fileshare.drivers.conformance.usage import UsageSuite
 
 __all__ = [
     "SUITES",
@@ -36,4 +37,5 @@ __all__ = [
     "SharesSuite",
     "SnapshotsSuite",
     "Suite",
+    "UsageSuite",
 ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from fileshare.drivers.model import (
 
 DEFAULT_ROOT = Path("/var/lib/fileshare/dummy")
 
+GIB = 2**30
 USED = "used"
 """Key of a share's record: GiB in use, for tests of shrinking."""
 
@@ -49,6 +50,7 @@ class DummyDriver(
     base.Driver,
     base.Resizable,
     base.MetadataUpdates,
+    base.Usage,
     base.Snapshots,
     base.CloneFromSnapshot,
     base.Revertible,
@@ -143,6 +145,12 @@ class DummyDriver(
         """What the records say."""
         self._faults.before("instances")
         return {record["id"]: record["size"] for record in self.state.all(SHARES)}
+
+    def used(self, ids: Collection[str]) -> dict[str, int]:
+        """What the records say."""
+        self._faults.before("used")
+        records = {record["id"]: record for record in self.state.all(SHARES)}
+        return {id: records[id][USED] * GIB for id in ids if id in records}
 
     def extend(self, share: ShareRef, size: int) -> None:
         """See the contract; a thick pool that is full raises DriverError."""

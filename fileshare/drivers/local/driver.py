@@ -11,7 +11,7 @@ import contextlib
 import errno
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from oslo_concurrency import processutils
@@ -55,7 +55,7 @@ from fileshare.privileged import btrfs, mounts, servers
 POOL = "local"
 
 
-class LocalDriver(base.Driver, base.Resizable):
+class LocalDriver(base.Driver, base.Resizable, base.Usage):
     """One pool: a directory, or a btrfs in a file."""
 
     OPTS = options.OPTS
@@ -161,6 +161,12 @@ class LocalDriver(base.Driver, base.Resizable):
         """What the records say."""
         records = ((id, read_json(self._record(id))) for id in json_names(self._records()))
         return {id: record["size"] for id, record in records if record is not None}
+
+    def used(self, ids: Collection[str]) -> dict[str, int]:
+        """What the volumes say."""
+        with told("read what shares hold"):
+            there = self.instances()
+            return {id: self._volumes.used(id) for id in ids if id in there}
 
     def extend(self, share: ShareRef, size: int) -> None:
         """Set the limit, then the record."""

@@ -18,6 +18,7 @@ from fileshare.drivers.conformance import (
     RevertibleSuite,
     SharesSuite,
     SnapshotsSuite,
+    UsageSuite,
 )
 from fileshare.drivers.dummy.driver import CONTENT, METADATA, USED
 from fileshare.drivers.dummy.state import SHARES, SNAPSHOTS
@@ -74,6 +75,7 @@ class TestDummyDriver(
     CloneFromSnapshotSuite,
     RevertibleSuite,
     MountableSnapshotsSuite,
+    UsageSuite,
 ):
     pass
 

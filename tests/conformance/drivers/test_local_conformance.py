@@ -17,6 +17,7 @@ from fileshare.drivers.conformance import (
     RevertibleSuite,
     SharesSuite,
     SnapshotsSuite,
+    UsageSuite,
 )
 from tests.fixtures.backends import started
 from tests.fixtures.local_backends import local_backend, needs_local_driver  # noqa: F401
@@ -55,12 +56,14 @@ class LocalHooks:
             os.posix_fallocate(stream.fileno(), 0, 5 * 2**28)
 
 
-class TestLocalDriverOnBtrfs(LocalHooks, SharesSuite, AccessSuite, ResizableSuite):
+class TestLocalDriverOnBtrfs(LocalHooks, SharesSuite, AccessSuite, ResizableSuite, UsageSuite):
     def configure(self, local_backend, _):  # noqa: F811
         return local_backend(local_share_size=8)
 
 
-class TestLocalDriverOnDirectories(LocalHooks, SharesSuite, AccessSuite, ResizableSuite):
+class TestLocalDriverOnDirectories(
+    LocalHooks, SharesSuite, AccessSuite, ResizableSuite, UsageSuite
+):
     def configure(self, local_backend, tmp_path_factory):  # noqa: F811
         return local_backend(local_share_path=str(tmp_path_factory.mktemp("shares")))
 
@@ -74,6 +77,7 @@ class TestBtrfsDriver(
     CloneFromSnapshotSuite,
     RevertibleSuite,
     MountableSnapshotsSuite,
+    UsageSuite,
 ):
     def configure(self, local_backend, _):  # noqa: F811
         return local_backend(local_share_size=8, share_driver="local_btrfs")
