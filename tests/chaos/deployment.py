@@ -40,6 +40,9 @@ class Guarded:
         self.guard = guard.start(self.server, os.getpid())
         guard.wait_ready(self.server, self.guard)
 
+    def runs(self) -> bool:
+        return self.guard is not None and self.guard.poll() is None
+
     def stop(self) -> None:
         """End the server's processes at once (the guard kills them)."""
         if self.guard is not None:

@@ -72,6 +72,12 @@ class Cluster:
         # The default type is made by the first node's API.
         self.daemons.make_type(plan.NODES[0])
 
+    def revive(self) -> None:
+        """Start the servers that do not run."""
+        for server in (self.database, self.broker):
+            if not server.runs():
+                server.start()
+
     def complete(self) -> None:
         """Start what does not run."""
         for program, node in plan.DAEMONS:

@@ -43,7 +43,6 @@ class Faults:
         self._numbers = itertools.count()
         self._stopped: set[int] = set()
         self._servers = concurrent.futures.ThreadPoolExecutor(1)
-        self._jobs: list[concurrent.futures.Future[None]] = []
 
     @property
     def kills(self) -> int:
@@ -92,8 +91,11 @@ class Faults:
             self.trouble.append(f"{fault.kind} of {fault.program} on {fault.node}: {error}")
             self.say(self.trouble[-1])
         except Exception as error:  # noqa: BLE001  (the thing may be broken already)
-            self.done[STRANGE] += 1
-            self.say(f"{fault.kind} failed: {error!r}")
+            self._strange(error)
+
+    def _strange(self, error: Exception) -> None:
+        self.done[STRANGE] += 1
+        self.say(f"{STRANGE}: {error!r}")
 
     # -- daemons ---------------------------------------------------------------------------
     def _runs(self, fault: Fault) -> bool:
@@ -135,9 +137,10 @@ class Faults:
 
     def restart(self, fault: Fault) -> bool:
         """SIGTERM: what runs is finished first."""
-        if not self._runs(fault):
-            return False
-        self._go_on(self._daemons.children(fault.program, fault.node))
+        children = self._daemons.children(fault.program, fault.node) if self._runs(fault) else []
+        if not children:
+            return False  # it is starting, and listens to no signal yet
+        self._go_on(children)
         self._after(fault.lasting, lambda: self._start(fault))
         self._daemons.stop(fault.program, fault.node, seconds=60)
         return True
@@ -201,10 +204,13 @@ class Faults:
         """Servers take their time; others are killed meanwhile."""
 
         def run() -> None:
-            with self._outage():
-                action()
+            try:
+                with self._outage():
+                    action()
+            except Exception as error:  # noqa: BLE001  (what breaks things may be cut off, too)
+                self._strange(error)
 
-        self._jobs.append(self._servers.submit(run))
+        self._servers.submit(run)
 
     # -- the back end ----------------------------------------------------------------------
     def busy(self, fault: Fault) -> bool:
@@ -220,8 +226,7 @@ class Faults:
             heapq.heappop(self._later)[2]()
         self._go_on(list(self._stopped))
         self._servers.shutdown()
-        for job in self._jobs:
-            job.result()
+        self.cluster.revive()
         # Quick from now on: an operator's repair calls it for every share.
         write_json(self.cluster.control, {"delay": ["0"]})
         self.cluster.complete()
