@@ -42,10 +42,15 @@ def after(seconds: float | ColumnElement[Any]) -> ColumnElement[dt.datetime]:
     return _Later(sa.type_coerce(seconds, sa.Float()))  # a model's attribute, too
 
 
+def moment(session: orm.Session) -> dt.datetime:
+    """The moment by the database's clock."""
+    found: dt.datetime = session.scalars(sa.select(sa.type_coerce(NOW, sa.DateTime()))).one()
+    return found
+
+
 def read(session: orm.Session) -> float:
-    """The moment by the database's clock, in seconds since the epoch."""
-    moment: dt.datetime = session.scalars(sa.select(sa.type_coerce(NOW, sa.DateTime()))).one()
-    return moment.replace(tzinfo=dt.UTC).timestamp()
+    """The same in seconds since the epoch."""
+    return moment(session).replace(tzinfo=dt.UTC).timestamp()
 
 
 @compiles(_Later, "sqlite")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -224,21 +225,28 @@ def set_status(
 
 
 def report_pools(
-    session: Session, backend: str, zone: str, reports: Sequence[Mapping[str, Any]], age: float
+    session: Session,
+    backend: str,
+    zone: str,
+    reports: Sequence[Mapping[str, Any]],
+    asked_at: dt.datetime,
 ) -> None:
-    """Write what a back end reported *age* seconds ago.
+    """Write what a back end reported when it was asked at *asked_at* (the database's clock).
 
     *reports* are columns of :class:`PoolReport` by name.  What was promised to instances that
     the report cannot count yet stays claimed: those in work, and those that settled after it was
-    made.  The row is locked first, so that no placement slips in between.
+    asked for.  A report that was overtaken by a later one says nothing any more.  The row is
+    locked first, so that no placement slips in between.
     """
     zone_id = zones.ensure(session, zone)
     names = []
     for report in reports:
         host = pool_host(backend, report["pool"])
         names.append(host)
-        _write_pool(session, backend, zone_id, host, report)
-        _forget_claims(session, host, age)
+        values = {**report, "availability_zone_id": zone_id, "reported_at": asked_at}
+        if not _write_pool(session, backend, host, values):
+            return
+        _forget_claims(session, host, asked_at)
         count(
             session,
             sa.update(PoolReport).where(PoolReport.host == host).values(claimed_gb=_claimed(host)),
@@ -251,28 +259,31 @@ def report_pools(
     )
 
 
-def _write_pool(
-    session: Session, backend: str, zone_id: str, host: str, report: Mapping[str, Any]
-) -> None:
-    values = {**report, "availability_zone_id": zone_id, "reported_at": now()}
+def _write_pool(session: Session, backend: str, host: str, values: Mapping[str, Any]) -> bool:
+    """Whether the report was written; False where a later one is there."""
+    mine = PoolReport.host == host
     written = swap(
         session,
         sa.update(PoolReport)
-        .where(PoolReport.host == host)
+        .where(mine, PoolReport.reported_at <= values["reported_at"])
         .values(**values, report_seq=PoolReport.report_seq + 1),
     )
     if written:
-        return
+        return True
+    if session.scalar(sa.select(PoolReport.id).where(mine)) is not None:
+        return False
     try:
         with session.begin_nested():
             session.execute(sa.insert(PoolReport).values(host=host, backend=backend, **values))
     except db_exception.DBDuplicateEntry:
-        _write_pool(session, backend, zone_id, host, report)
+        return _write_pool(session, backend, host, values)
+    return True
 
 
-def _forget_claims(session: Session, host: str, age: float) -> None:
-    """What settled before the report was made is counted by it."""
-    working = ShareInstance.status.in_((Status.CREATING, Status.EXTENDING))
+def _forget_claims(session: Session, host: str, asked_at: dt.datetime) -> None:
+    """What settled before the report was asked for is counted by it."""
+    # A deletion may have superseded work whose driver call is not over.
+    working = ShareInstance.status.in_((Status.CREATING, Status.EXTENDING, Status.DELETING))
     count(
         session,
         sa.update(ShareInstance)
@@ -282,7 +293,7 @@ def _forget_claims(session: Session, host: str, age: float) -> None:
             ~working,
             sa.or_(
                 ShareInstance.settled_at.is_(None),
-                ShareInstance.settled_at < after(-age),
+                ShareInstance.settled_at < asked_at,
                 ShareInstance.status != Status.AVAILABLE,
             ),
         )

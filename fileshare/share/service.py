@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from oslo_log import log as logging
 
 from fileshare import errors
 from fileshare.clients import coordination
-from fileshare.db import services
+from fileshare.db import clock, services
 from fileshare.db.services import Identity
 from fileshare.drivers import loader
 from fileshare.intents import destinations
@@ -164,12 +163,11 @@ class ShareDaemon:
 
     def report(self) -> None:
         """Tell the schedulers what the pools have."""
-        started = time.monotonic()
+        # By the clock that also says when work has settled, however long this takes.
+        asked_at = self.runtime.sessions.run(clock.moment)
         reports = [columns(pool) for pool in loader.backend_report(self.driver, self.runtime.conf)]
         self.runtime.sessions.run(
-            lambda session: services.report_pools(
-                session, self.host, self.zone, reports, time.monotonic() - started
-            )
+            lambda session: services.report_pools(session, self.host, self.zone, reports, asked_at)
         )
 
     def watch(self) -> None:

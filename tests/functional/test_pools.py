@@ -6,8 +6,10 @@ import pytest
 import sqlalchemy as sa
 from inprocess import ADMIN, MEMBER, READER
 
+from fileshare.db import clock, services
 from fileshare.db.clock import after
-from fileshare.db.models import Service
+from fileshare.db.models import PoolReport, Service
+from fileshare.share.service import ShareDaemon
 from tests.fixtures.queries import assert_queries
 
 SIZE = 10000  # GiB of a pool of the dummy driver
@@ -179,3 +181,50 @@ def test_statements(api):
     """C066: whatever the number of pools and shares."""
     with assert_queries(api.sessions.engine, 3):
         api.get("/scheduler-stats/pools/detail?share_type=default", as_=ADMIN)
+
+
+def known(api, name="alpha"):
+    """What the schedulers know of a pool: GiB that are free, and GiB that were claimed since."""
+    columns = sa.select(PoolReport.free_gb, PoolReport.claimed_gb)
+    (row,) = api.rows(columns.where(PoolReport.backend.endswith(f"@{name}")))
+    return tuple(row)
+
+
+def write_report(api, free, asked_at):
+    (backend,) = api.scalars(
+        sa.select(PoolReport.backend).where(PoolReport.backend.endswith("@alpha"))
+    )
+    report = {"pool": "pool", "total_gb": SIZE, "free_gb": free, "capabilities": {}}
+    api.sessions.run(
+        lambda session: services.report_pools(session, backend, "zone", [report], asked_at)
+    )
+
+
+def test_what_settles_while_a_back_end_answers_stays_claimed(api, monkeypatch):
+    """Its answer does not count it, and is written later than it settled."""
+    daemon = ShareDaemon(api.runtime, "alpha", "here")
+    pools = daemon.driver.pools
+
+    def answer():
+        found = pools()
+        share = api.new_share(size=7, availability_zone=daemon.zone)
+        assert api.show(share)["host"].partition("#")[0] == daemon.host
+        return found
+
+    monkeypatch.setattr(daemon.driver, "pools", answer)
+    daemon.report()
+    assert known(api) == (SIZE, 7)
+    monkeypatch.setattr(daemon.driver, "pools", pools)
+    daemon.report()
+    assert known(api) == (SIZE - 7, 0)
+
+
+def test_a_report_that_was_overtaken_says_nothing(api):
+    """Of two daemons of one back end, one was asked first and writes last."""
+    first = api.sessions.run(clock.moment)
+    second = api.sessions.run(lambda session: session.scalar(sa.select(after(1))))
+    write_report(api, 40.0, second)
+    write_report(api, 90.0, first)
+    assert known(api) == (40.0, 0)
+    write_report(api, 50.0, second)
+    assert known(api) == (50.0, 0)

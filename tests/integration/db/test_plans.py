@@ -15,6 +15,7 @@ from filled import LARGE, filled
 from fileshare.db import (
     access,
     chores,
+    clock,
     exports,
     intents,
     messages,
@@ -210,7 +211,7 @@ def test_messages_expire_in_batches(session, cost):
 def test_a_report_reads_its_own_pool(session, cost):
     row = {"pool": "pool", "capabilities": {}}
     with cost() as found:
-        services.report_pools(session, "node@backend-7", "zone-1", [row], 0.0)
+        services.report_pools(session, "node@backend-7", "zone-1", [row], clock.moment(session))
     assert found.read <= 600  # it holds 200 instances
 
 

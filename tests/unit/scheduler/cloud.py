@@ -74,13 +74,14 @@ class Cloud:
             .values(state=state, status=status)
         )
 
-    def report(self, host, zone="nova", age=0.0, pools=("gold",), **values):
+    def report(self, host, zone="nova", asked_at=None, pools=("gold",), **values):
         capabilities = values.pop(
             "capabilities", {"storage_protocol": "NFS", "snapshot_support": False}
         )
         numbers = {"total_gb": 100.0, "free_gb": 50.0, "capabilities": capabilities, **values}
         reports = [{"pool": pool, **numbers} for pool in pools]
-        self.do(services.report_pools, host, zone, reports, age)
+        asked_at = asked_at or self.do(clock.moment)
+        self.do(services.report_pools, host, zone, reports, asked_at)
 
     def add(self, *rows):
         def write(each):
