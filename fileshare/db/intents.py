@@ -200,19 +200,29 @@ def supersede(session: Session, resource_type: str, resource_id: str, error: str
 
 
 def due(session: Session, destinations: Collection[str], limit: int = 100) -> list[str]:
-    """Ids of what may be claimed at *destinations*, oldest first."""
-    return list(
-        session.scalars(
-            sa.select(Intent.id)
-            .where(
-                Intent.destination.in_(destinations),
-                Intent.due <= now(),
-                Intent.state == IntentState.OPEN,
-            )
-            .order_by(Intent.due)
-            .limit(limit)
-        )
+    """Ids of what may be claimed at *destinations*, oldest first.
+
+    Where there is more than *limit*, the oldest of each project before the second of any.
+    """
+    where = (
+        Intent.destination.in_(destinations),
+        Intent.due <= now(),
+        Intent.state == IntentState.OPEN,
     )
+    oldest = sa.select(Intent.id).where(*where).order_by(Intent.due).limit(limit)
+    found = list(session.scalars(oldest))
+    if len(found) < limit:
+        return found
+    place = sa.func.row_number().over(partition_by=Intent.project_id, order_by=Intent.due)
+    lines = sa.select(Intent.id, Intent.due, place.label("place")).where(*where).subquery()
+    fair = sa.select(lines.c.id).order_by(lines.c.place, lines.c.due).limit(limit)
+    return list(session.scalars(fair))
+
+
+def projects(session: Session, ids: Collection[str]) -> dict[str, str | None]:
+    """The projects of intents by their ids."""
+    rows = session.execute(sa.select(Intent.id, Intent.project_id).where(Intent.id.in_(ids)))
+    return {row.id: row.project_id for row in rows}
 
 
 def abandoned(session: Session, seconds: float, limit: int = 100) -> list[str]:

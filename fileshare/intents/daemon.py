@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from oslo_config import cfg
 from oslo_log import log as logging
 
-from fileshare.db import services
+from fileshare.db import intents, services
 from fileshare.db.services import Identity
 from fileshare.intents.consumer import Consumer
+from fileshare.intents.fairness import FairQueue
 from fileshare.intents.runtime import Runtime
 from fileshare.rpc import doorbell
 
@@ -61,7 +61,7 @@ class Daemon:
     consumer: Consumer
     periodics: Sequence[Periodic] = ()
     ready: Callable[[], bool] = _always
-    _queue: queue.SimpleQueue[str | None] = field(default_factory=queue.SimpleQueue)
+    _queue: FairQueue = field(init=False)
     _queued: set[str] = field(default_factory=set)
     _stopping: threading.Event = field(default_factory=threading.Event)
     _presence: threading.Lock = field(default_factory=threading.Lock)
@@ -70,6 +70,12 @@ class Daemon:
     _keeping: Any = None
     _server: Any = None
     _member: str | None = None
+
+    def __post_init__(self) -> None:
+        self._queue = FairQueue(self._projects, enough=2 * self.runtime.conf.intents.workers)
+
+    def _projects(self, ids: Sequence[str]) -> Mapping[str, str | None]:
+        return self.runtime.sessions.run(lambda session: intents.projects(session, ids))
 
     def start(self) -> None:
         """Report the service, and take work."""
@@ -126,8 +132,7 @@ class Daemon:
         """
         self._stopping.set()
         self._once(Periodic("leave", 0, self.leave))
-        for _ in self._workers:
-            self._queue.put(None)
+        self._queue.close()
         for loop in self._loops:
             loop.stop()
         if self._server is not None:
@@ -158,7 +163,7 @@ class Daemon:
             self._server = server
 
     def _work(self) -> None:
-        while (intent_id := self._queue.get()) is not None:
+        while (intent_id := self._queue.take()) is not None:
             self._queued.discard(intent_id)
             # Who is no member takes no work: it may have been refused.
             if self._stopping.is_set() or self._member is None:
