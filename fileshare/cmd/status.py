@@ -54,11 +54,12 @@ def _machines(conf: cfg.ConfigOpts) -> dict[str, set[str]]:
         sessions.dispose()
 
 
+_FAILED = 2
 CHECKS = {"Schema": _schema, "Tables": _models, "Locks": _locks}
 
 
 def main() -> None:
-    """Run the checks; every one prints a line."""
+    """Run the checks until one fails, since the next ones build on it; every one prints a line."""
     words = sys.argv[1:]
     if words[:2] != ["upgrade", "check"]:
         sys.stderr.write("usage: fileshare-status upgrade check [--config-file FILE]\n")
@@ -72,4 +73,6 @@ def main() -> None:
         code, text = check(conf)
         worst = max(worst, code)
         sys.stdout.write(f"{name}: {('success', 'warning', 'failure')[code]}: {text}\n")
+        if code == _FAILED:
+            break
     sys.exit(worst)
