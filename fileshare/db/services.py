@@ -262,10 +262,14 @@ def report_pools(
 def _write_pool(session: Session, backend: str, host: str, values: Mapping[str, Any]) -> bool:
     """Whether the report was written; False where a later one is there."""
     mine = PoolReport.host == host
+    older = sa.or_(
+        PoolReport.reported_at <= values["reported_at"],
+        PoolReport.reported_at > now(),  # from before somebody set the clock back
+    )
     written = swap(
         session,
         sa.update(PoolReport)
-        .where(mine, PoolReport.reported_at <= values["reported_at"])
+        .where(mine, older)
         .values(**values, report_seq=PoolReport.report_seq + 1),
     )
     if written:
