@@ -17,7 +17,7 @@ from fileshare.domain.notices import Phase
 from fileshare.domain.quotas import Charge
 from fileshare.domain.statuses import Status, TaskState
 from fileshare.intents import announcements, destinations
-from fileshare.intents.kinds import Work
+from fileshare.intents.kinds import SyncAccess, Work
 from fileshare.intents.unit import Unit
 
 
@@ -57,6 +57,26 @@ def promise(
         share_id=held.share.id,
         project_id=held.share.project_id,
         charge=charge,
+    )
+
+
+def promise_rules(
+    unit: Unit,
+    intent_id: str,
+    instance_id: str,
+    host: str,
+    *,
+    share_id: str,
+    project_id: str | None,
+) -> Intent:
+    """Promise that the rules of an instance, which *intent_id* is on, are applied at *host*."""
+    return unit.promise(
+        SyncAccess(),
+        destinations.share(host),
+        intent_id=intent_id,
+        resource_id=instance_id,
+        share_id=share_id,
+        project_id=project_id,
     )
 
 

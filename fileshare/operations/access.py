@@ -14,8 +14,8 @@ from fileshare.domain import access as domain_access
 from fileshare.domain import aggregate
 from fileshare.domain.locks import ACCESS_RULE, DELETE, SHARE, SHOW, may_touch
 from fileshare.domain.statuses import RulesStatus
-from fileshare.intents import changes, destinations
-from fileshare.intents.kinds import SyncAccess
+from fileshare.intents import changes
+from fileshare.intents.holding import promise_rules
 from fileshare.intents.unit import Unit, operation
 from fileshare.operations.locks import place
 
@@ -127,11 +127,11 @@ def _change(unit: Unit, share_id: str, *, allow_error: bool) -> Held:
     )
     for instance in held.instances:
         if instance.access_intent_id == intent_id:
-            unit.promise(
-                SyncAccess(),
-                destinations.share(instance.host or ""),
-                intent_id=intent_id,
-                resource_id=instance.id,
+            promise_rules(
+                unit,
+                intent_id,
+                instance.id,
+                instance.host or "",
                 share_id=share_id,
                 project_id=held.share.project_id,
             )

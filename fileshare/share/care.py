@@ -21,7 +21,7 @@ from fileshare.drivers import loader
 from fileshare.drivers.base import Driver
 from fileshare.drivers.model import AccessChange, AccessRule, Export
 from fileshare.intents import destinations, failpoints
-from fileshare.intents.kinds import SyncAccess
+from fileshare.intents.holding import promise_rules
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit
 from fileshare.share import references
@@ -164,11 +164,11 @@ def queue_rules(runtime: Runtime, candidate: Candidate) -> None:
         if not rule_states.require(session, candidate.id, intent_id):
             return None
         rule_states.show(session, candidate.share_id)
-        return Unit(runtime, service_context(), session).promise(
-            SyncAccess(),
-            destinations.share(candidate.host),
-            intent_id=intent_id,
-            resource_id=candidate.id,
+        return promise_rules(
+            Unit(runtime, service_context(), session),
+            intent_id,
+            candidate.id,
+            candidate.host,
             share_id=candidate.share_id,
             project_id=candidate.project_id,
         )

@@ -11,8 +11,7 @@ from fileshare.db import access
 from fileshare.db.access import Failing
 from fileshare.db.models import Intent, new_id
 from fileshare.db.session import Session
-from fileshare.intents import destinations
-from fileshare.intents.kinds import SyncAccess
+from fileshare.intents.holding import promise_rules
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit
 
@@ -52,11 +51,11 @@ def _retry(runtime: Runtime, failing: Failing, session: Session) -> Intent | Non
     if not access.retry(session, failing.instance_id, intent_id, _wait(runtime, failing)):
         return None
     unit = Unit(runtime, service_context(), session)
-    return unit.promise(
-        SyncAccess(),
-        destinations.share(failing.host),
-        intent_id=intent_id,
-        resource_id=failing.instance_id,
+    return promise_rules(
+        unit,
+        intent_id,
+        failing.instance_id,
+        failing.host,
         share_id=failing.share_id,
         project_id=failing.project_id,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 
 import pytest
@@ -109,18 +108,8 @@ def test_quota_is_counted_while_work_ends(program, manage, monkeypatch):
 @pytest.fixture
 def daemons(program):
     """Daemons that look for work until the test ends."""
-    stop = threading.Event()
-
-    def work():
-        while not stop.is_set():
-            program.poll()
-            time.sleep(0.05)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    yield
-    stop.set()
-    thread.join()
+    with program.polling():
+        yield
 
 
 def test_reconcile(program, manage, daemons):

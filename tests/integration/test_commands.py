@@ -6,8 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -50,18 +48,8 @@ def cloud(any_url, tmp_path):
 @pytest.fixture
 def daemons(cloud):
     """Daemons that look for work until the test ends."""
-    stop = threading.Event()
-
-    def work():
-        while not stop.is_set():
-            cloud.program.poll()
-            time.sleep(0.05)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    yield
-    stop.set()
-    thread.join()
+    with cloud.program.polling():
+        yield
 
 
 def test_a_database_is_made_and_checked(any_url, tmp_path):
