@@ -7,8 +7,10 @@ import pathlib
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 
-from tests.chaos.storm.runner import Options, brew, say
+from tests.chaos.storm.checker import Violation
+from tests.chaos.storm.runner import Options, brew, judge_again, say
 
 
 def _arguments() -> argparse.Namespace:
@@ -18,6 +20,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--pace", type=float, default=Options.pace, help="s between operations")
     parser.add_argument("--gap", type=float, default=Options.gap, help="s between faults")
     parser.add_argument("--settle", type=float, default=Options.settle, help="s for the calm")
+    parser.add_argument(
+        "--judge", type=pathlib.Path, metavar="DIRECTORY", help="judge what a storm has kept again"
+    )
     parser.add_argument("--directory", type=pathlib.Path, help="kept; default: a temporary one")
     return parser.parse_args()
 
@@ -25,21 +30,25 @@ def _arguments() -> argparse.Namespace:
 def main() -> int:
     """Brew one storm and judge it."""
     given = _arguments()
+    if given.judge is not None:
+        return _told(judge_again(given.judge.resolve()))
     directory = given.directory or pathlib.Path(tempfile.mkdtemp(prefix="fileshare-storm-"))
     directory.mkdir(parents=True, exist_ok=True)
     options = Options(given.seed, given.minutes * 60, given.pace, given.gap, given.settle)
     verdict = brew(directory, options)
-    for violation in verdict.violations:
-        say(f"VIOLATION {violation}")
-    say(
-        f"{verdict.calls} requests, {verdict.kills} kills, {len(verdict.violations)} violations; "
-        f"seed {options.seed}"
-    )
+    say(f"{verdict.calls} requests, {verdict.kills} kills, seed {options.seed}")
     if verdict.violations:
         say(f"logs and history: {directory}")
     elif given.directory is None:
         shutil.rmtree(directory)
-    return int(bool(verdict.violations))
+    return _told(verdict.violations)
+
+
+def _told(violations: Sequence[Violation]) -> int:
+    for violation in violations:
+        say(f"VIOLATION {violation}")
+    say(f"{len(violations)} violations")
+    return int(bool(violations))
 
 
 sys.exit(main())

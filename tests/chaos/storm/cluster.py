@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import pathlib
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -12,15 +13,16 @@ from collections.abc import Iterator
 import kombu
 import pymysql
 
-from devstack.servers import HOST
+from devstack.servers import HOST, MariaDB
 from fileshare.db import migration, quotas
 from fileshare.db.session import Sessions, create_engine
 from fileshare.drivers.dummy.faults import CONTROL
 from fileshare.drivers.dummy.state import State
+from fileshare.drivers.files import write_json
 from fileshare.intents import destinations
 from fileshare.rpc import doorbell
 from tests.chaos import truth
-from tests.chaos.deployment import Deployment, Guarded, deployment, mariadb, rabbitmq, until
+from tests.chaos.deployment import Deployment, Guarded, Node, deployment, mariadb, rabbitmq, until
 from tests.chaos.storm import plan
 
 DATABASE = "storm"
@@ -34,7 +36,7 @@ DELAY = "0.6, apply_access:0.3, ensure:0.02, setup:0, check:0, info:0, pools:0, 
 class Cluster:
     """The daemons of the plan, on a MariaDB and a RabbitMQ that may be broken, too."""
 
-    def __init__(self, made: Deployment, database: Guarded, broker: Guarded) -> None:
+    def __init__(self, made: Deployment, database: Guarded, broker: Guarded | None) -> None:
         self.daemons, self.database, self.broker = made, database, broker
         self.sessions = Sessions(create_engine(made.database))
 
@@ -189,3 +191,26 @@ def cluster(
     finally:
         for server in made:
             server.stop()
+
+
+@contextlib.contextmanager
+def revived(directory: pathlib.Path) -> Iterator[Cluster]:
+    """What a cluster has left in *directory*, running once more without API and broker."""
+    text = (directory / f"{plan.NODES[0]}.conf").read_text()
+    port = int(re.findall(rf"{HOST}:(\d+)/{DATABASE}", text)[0])
+    database = Guarded(MariaDB(directory / "servers" / MariaDB.name, port, throwaway=True))
+    database.start()
+    try:
+        with deployment(directory, database.server.url(DATABASE)) as daemons:
+            for name in plan.NODES:
+                daemons.nodes[name] = Node(name, directory / f"{name}.conf", 0)
+            running = Cluster(daemons, database, None)
+            migration.upgrade(running.sessions.engine)  # the program may be a newer one
+            write_json(running.control, {"delay": ["0"]})
+            for program, node in plan.DAEMONS:
+                if program != "api":
+                    daemons.start(program, node)
+            yield running
+            running.sessions.dispose()
+    finally:
+        database.stop()

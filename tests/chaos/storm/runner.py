@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import pathlib
 import sys
 import threading
@@ -13,10 +14,10 @@ from tests.chaos.deployment import until
 from tests.chaos.storm import final, plan, report
 from tests.chaos.storm.checker import Violation, judge, overdrawn, repaired
 from tests.chaos.storm.clients import Client
-from tests.chaos.storm.cluster import Cluster, cluster
+from tests.chaos.storm.cluster import Cluster, cluster, revived
 from tests.chaos.storm.faults import Faults
 from tests.chaos.storm.final import Final
-from tests.chaos.storm.history import History
+from tests.chaos.storm.history import Call, History
 from tests.chaos.storm.http import Servers
 from tests.chaos.storm.known import Tenant, World
 
@@ -161,6 +162,23 @@ def brew(directory: pathlib.Path, options: Options, tell: Callable[[str], None] 
             violations += judge(calls, final.read(running, plan.POOLS), (repaired,))
         storm.close()
     return Verdict(violations, storm.faults.kills, len(calls), settled)
+
+
+def judge_again(directory: pathlib.Path, tell: Callable[[str], None] = say) -> list[Violation]:
+    """The verdict on what a storm has kept in *directory*, by the judge as it is now.
+
+    Its daemons run once more, but for the API, as after a cut of the whole cloud's power.
+    """
+    with revived(directory) as running:
+        until(running.is_settled, "everything is settled", Options.settle)
+        lines = (directory / "history.jsonl").read_text().splitlines()
+        calls = [Call(**json.loads(line)) for line in lines]
+        left = final.read(running, plan.POOLS)
+        for line in report.work(left.intents):
+            tell(line)
+        violations = judge(calls, left)
+        _repair(running)
+        return violations + judge(calls, final.read(running, plan.POOLS), (repaired,))
 
 
 def _tell(tell: Callable[[str], None], storm: Storm, left: Final, settled: float) -> None:
