@@ -55,7 +55,11 @@ class MessagingDoorbell:
     def __init__(self, transport: Any) -> None:
         target = oslo_messaging.Target(exchange=EXCHANGE, version=VERSION)
         self._client = oslo_messaging.get_rpc_client(
-            transport, target, serializer=ContextSerializer(), retry=0
+            # Once more: the connection may be one that a restarted broker does not know.
+            transport,
+            target,
+            serializer=ContextSerializer(),
+            retry=1,
         )
         self._waiting: dict[str, list[str]] = {}
         self._size = 0

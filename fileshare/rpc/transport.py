@@ -17,9 +17,10 @@ NOTIFICATIONS = "oslo_messaging_notifications"
 RABBIT = "oslo_messaging_rabbit"
 
 OUR_DEFAULTS = {
-    # Replicated, and on disk: a ring outlives the node of the broker that took it.
+    # Replicated, and on disk: a ring outlives the node of the broker that took it.  Not so
+    # rabbit_transient_quorum_queue: after a restart of the broker who consumes such a queue
+    # waits for a minute, deaf to everything else (seen with RabbitMQ 3.10).
     "rabbit_quorum_queue": True,
-    "rabbit_transient_quorum_queue": True,
     # Seconds. A queue of a process goes that long after it; oslo.messaging makes one for each,
     # and nothing is ever sent to it.
     "rabbit_transient_queues_ttl": 300,

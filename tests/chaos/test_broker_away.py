@@ -143,9 +143,11 @@ def test_a_broker_that_is_killed_loses_nothing_that_it_took(broker):
         ringer.bell.ring(WHERE, f"after {next(tries)}")
         return len(station.heard) > 1
 
-    until(heard, "both have connected again", 90, pause=1)
+    until(heard, "both have connected again", 40, pause=1)
+    began = time.monotonic()
     station.stop()
     ringer.stop()
+    assert time.monotonic() - began < 20
 
 
 def waiting(url):
