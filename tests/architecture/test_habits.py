@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from sources import code, modules
+from sources import ROOT, code, modules
 
 
 def unannotated(function):
@@ -104,3 +104,9 @@ def test_what_nodes_agree_on_is_told_by_the_database():
         if tells_the_time(node)
     ]
     assert {name for name, _ in calls} == set(CLOCKS)
+
+
+def test_test_modules_have_names_of_their_own():
+    """pytest imports them by their names alone: two of one name cannot be run together."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))
