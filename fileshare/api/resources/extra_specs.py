@@ -11,7 +11,9 @@ from fileshare.api.resource import One, Resource
 from fileshare.api.rules import ADMIN, Rule
 from fileshare.api.shapes import TEXT, Shape
 from fileshare.domain import specs
+from fileshare.operations import offers
 from fileshare.operations import types as operations
+from fileshare.operations.types import OFFER
 
 INDEX = Rule("share_types_extra_spec:index", ADMIN, "List the extra specs of a share type.")
 SHOW = Rule("share_types_extra_spec:show", ADMIN, "See an extra spec.")
@@ -28,7 +30,7 @@ extra_specs = Resource("extra_specs", "/types/{type_id}/extra_specs")
 @extra_specs.get(policy=INDEX, answer=One("extra_specs", View((Field(FREE, TEXT),))))
 def index(request: Request, type_id: str) -> Mapping[str, str]:
     """List the extra specs of a share type."""
-    return operations.specs(request.runtime, request.ctx, type_id)
+    return offers.specs(request.runtime, request.ctx, OFFER, type_id)
 
 
 @extra_specs.post(
@@ -46,7 +48,7 @@ def create(request: Request, type_id: str, given: dict[str, str | bool]) -> dict
 @extra_specs.get("/{id}", policy=SHOW, answer=One(None, View((Field("{id}", TEXT),))))
 def show(request: Request, type_id: str, id: str) -> dict[str, str]:
     """Show one extra spec."""
-    return {id: operations.spec(request.runtime, request.ctx, type_id, id)}
+    return {id: offers.spec(request.runtime, request.ctx, OFFER, type_id, id)}
 
 
 @extra_specs.put(

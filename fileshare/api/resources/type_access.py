@@ -10,7 +10,8 @@ from fileshare.api.request import Request
 from fileshare.api.resource import Many, Resource
 from fileshare.api.rules import ADMIN, Rule
 from fileshare.api.shapes import TEXT, UUID
-from fileshare.operations import types as operations
+from fileshare.operations import offers
+from fileshare.operations.types import OFFER
 
 LIST = Rule("share_type:list_project_access", ADMIN, "List who may use a private share type.")
 GIVE = Rule("share_type:add_project_access", ADMIN, "Let a project use a private share type.")
@@ -38,16 +39,16 @@ type_access = Resource("share_types", "/types", listed=False)
 )
 def index(request: Request, id: str) -> Sequence[Any]:
     """List the projects that may use a private share type."""
-    return operations.projects(request.runtime, request.ctx, id)
+    return offers.projects(request.runtime, request.ctx, OFFER, id)
 
 
 @type_access.action("addProjectAccess", policy=GIVE, body=PROJECT)
 def give(request: Request, id: str, project: str) -> None:
     """Let a project use a private share type."""
-    operations.give(request.runtime, request.ctx, id, project)
+    offers.give(request.runtime, request.ctx, OFFER, id, project)
 
 
 @type_access.action("removeProjectAccess", policy=TAKE, body=PROJECT)
 def take(request: Request, id: str, project: str) -> None:
     """Let a project use a private share type no more; its shares stay."""
-    operations.take(request.runtime, request.ctx, id, project)
+    offers.take(request.runtime, request.ctx, OFFER, id, project)

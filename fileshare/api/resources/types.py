@@ -52,7 +52,12 @@ def _openness(value: str) -> bool | str:
     return ANY_TYPE if value.lower() == ANY_TYPE else boolean(value)
 
 
-OPENNESS = Shape({"enum": [True, False, ANY_TYPE]}, read=_openness)
+def _kind(value: bool | str) -> bool | None:
+    return None if isinstance(value, str) else value
+
+
+# Read as public, private, or None for both.
+OPENNESS = Shape({"enum": [True, False, ANY_TYPE]}, _kind, _openness)
 SHOWN_SPECS = mapping(Shape({"type": ["string", "boolean"]}))
 WANTED_SPECS = mapping(Shape({"type": ["string", "boolean", "number"]}, str))
 
@@ -125,11 +130,10 @@ share_types = Resource("share_types", "/types")
 @share_types.get(policy=INDEX, query=LIST, answer=Many("share_types", TYPE, also="volume_types"))
 def index(request: Request) -> Sequence[Any]:
     """List share types."""
-    asked = request.query["is_public"]
     return operations.find(
         request.runtime,
         request.ctx,
-        is_public=None if asked == ANY_TYPE else asked,
+        is_public=request.query["is_public"],
         specs=request.query.get("extra_specs"),
     )
 
