@@ -170,11 +170,11 @@ def nullable(shape: Shape) -> Shape:
     )
 
 
-def listing(of: Shape) -> Shape:
-    """A list of values of one shape."""
+def listing(of: Shape, least: int = 0) -> Shape:
+    """A list of at least so many values of one shape."""
     load = of.load
     return Shape(
-        {"type": "array", "items": of.schema},
+        {"type": "array", "items": of.schema} | ({"minItems": least} if least else {}),
         None if load is None else lambda values: [load(value) for value in values],
         _literal,
         {"type": "array", "items": of.answer},

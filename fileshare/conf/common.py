@@ -47,6 +47,10 @@ OPTS = [
         help="Name of the share type that a create without one uses. Without it such a request "
         "is refused.",
     ),
+    cfg.StrOpt(
+        "default_share_group_type",
+        help="Name of the share group type that is shown as the default.",
+    ),
     cfg.IntOpt(
         "service_down_time",
         default=60,

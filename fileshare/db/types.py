@@ -14,6 +14,7 @@ from fileshare import errors
 from fileshare.db.clock import now
 from fileshare.db.models import (
     Share,
+    ShareGroupTypeShareType,
     ShareInstance,
     ShareType,
     ShareTypeExtraSpec,
@@ -125,7 +126,7 @@ def update(session: Session, share_type_id: str, values: Mapping[str, Any]) -> N
 
 
 def delete(session: Session, share_type_id: str) -> None:
-    """Remove a type; raises NotFound, and InvalidInput while shares are of it."""
+    """Remove a type; raises NotFound, and InvalidInput while shares or group types name it."""
     OFFER.lock(session, share_type_id)
     if _is_used(session, share_type_id):
         raise errors.InvalidInput(field="id", reason=f"Share type {share_type_id} is in use.")
@@ -137,8 +138,9 @@ def delete(session: Session, share_type_id: str) -> None:
 
 
 def _is_used(session: Session, share_type_id: str) -> bool:
-    """Whether a share is of the type, or an instance of one (a replica, or where it moves to)."""
-    uses: list[sa.Select[Any]] = []
+    """Whether a group type names it, a share is of it, or an instance of one (a replica, say)."""
+    named = ShareGroupTypeShareType.share_type_id
+    uses: list[sa.Select[Any]] = [sa.select(named).where(named == share_type_id)]
     for model in (Share, ShareInstance):
         of_it = sa.select(model.id).where(model.share_type_id == share_type_id)
         uses.append(of_it.where(model.deleted_at.is_(None)))

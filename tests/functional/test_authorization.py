@@ -19,7 +19,7 @@ from oslo_policy import policy as oslo
 
 from fileshare.api import policy, wsgi
 from fileshare.api.fields import present
-from fileshare.db import models, types
+from fileshare.db import group_types, models, types
 
 OPERATIONS = [op for op in policy.all_operations() if op.path not in {"/", "/v2/"}]
 every = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
@@ -116,6 +116,17 @@ class Belongings:
 
         return self.program.sessions.run(make)
 
+    @functools.cached_property
+    def private_group_type(self):
+        values = {"is_public": False, "specs": {"k": "v"}, "share_types": ["default"]}
+
+        def make(session):
+            new = group_types.create(session, name=f"type-of-{self.project}", **values)
+            group_types.OFFER.give(session, new.id, self.project)
+            return new.id
+
+        return self.program.sessions.run(make)
+
     def variables(self, operation):
         """What fills the variables of a path; the first one is the object."""
         first, *others = operation.variables
@@ -137,6 +148,7 @@ class Belongings:
             self.program.get(f"/messages/{self.message}", as_=ADMIN),
             self.program.get(f"/resource-locks/{self.lock}", as_=ADMIN),
             self.program.get(f"/types/{self.private_type}", as_=ADMIN),
+            self.program.get(f"/share-group-types/{self.private_group_type}", as_=ADMIN),
         ]
         assert [answer.status for answer in seen] == [200] * len(seen)
         return json.dumps([answer.body for answer in seen], sort_keys=True)
@@ -148,6 +160,7 @@ OWNERS = {
     "share-replicas": "replica",
     "share-access-rules": "rule",
     "share_instances": "instance",
+    "share-group-types": "private_group_type",
     "shares": "share",
     "types": "private_type",
 }

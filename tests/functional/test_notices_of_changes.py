@@ -35,8 +35,10 @@ GIVEN = {
     "shares.action.shrink": {"new_size": 1},
     "shares.create": {"share_type": "default"},
 }
-# Collectors of the peer match on these payloads, which hold the type alone.
+# Collectors of the peer match on these payloads, which hold the type alone;
+# group types are told of in the same way.
 AS_IN_THE_PEER = ("share_type.", "share_type_extra_specs.")
+AS_IN_THE_PEER += ("share_group_type.", "share_group_type_specs.")
 FIRST = {
     "shares.action.restore": ("soft_delete", None),
     "shares.action.shrink": ("extend", {"new_size": 2}),

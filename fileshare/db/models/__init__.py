@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from fileshare.db.models.base import Base, new_id
+from fileshare.db.models.group_types import (
+    ShareGroupType,
+    ShareGroupTypeProject,
+    ShareGroupTypeShareType,
+    ShareGroupTypeSpec,
+)
 from fileshare.db.models.intents import Intent, Message
 from fileshare.db.models.locks import ResourceLock
 from fileshare.db.models.quotas import QuotaLimit, QuotaUsage
@@ -34,6 +40,10 @@ __all__ = [
     "ResourceLock",
     "Service",
     "Share",
+    "ShareGroupType",
+    "ShareGroupTypeProject",
+    "ShareGroupTypeShareType",
+    "ShareGroupTypeSpec",
     "ShareInstance",
     "ShareMetadata",
     "ShareType",

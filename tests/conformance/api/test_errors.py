@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import cases_of_types
 import contract
 import examples
 import pytest
 import things_at_hand
+from asks import LATER, LONG, Ask
 from examples import NOBODY
 from inprocess import ADMIN, HOST, MEMBER, OTHER_PROJECT, PROJECT, STRANGER
 
@@ -22,17 +24,8 @@ LISTED = {
     for error in contract.routes()[id]["errors"]
 }
 
-LONG = "x" * 256
 ALPHA = {"host": f"{HOST}@alpha", "binary": "manila-share"}
-SPECS = {"driver_handles_share_servers": "False"}
 SHARE = {"share_proto": "NFS", "size": 1, "share_type": "default"}
-
-
-class Ask:
-    """What is asked differently from a good request, by whom and at which version."""
-
-    def __init__(self, body=None, *, query="", as_=ADMIN, version=None, **at):
-        self.body, self.query, self.as_, self.version, self.at = body, query, as_, version, at
 
 
 def share(**values):
@@ -151,10 +144,7 @@ WRONG_STATUS = "test_shares_errors.py::test_statuses_in_which_a_share_takes_no_c
 REPLICAS = "test_shares_errors.py::test_a_share_with_replicas"
 RULES_BUSY = "test_access.py::test_a_share_that_is_busy_takes_no_change_of_its_rules"
 IN_STATUS = "an instance has no host or a transitional status; error status too before 2.74"
-LATER = "not yet: "
-SPEC = [Ask({"extra_specs": {"a b": "v"}}), Ask({"extra_specs": {"k": LONG}}), Ask({})]
-ACCESS = "wrapper missing or project no uuid"
-TYPE = {"name": "n", "extra_specs": SPECS}
+
 
 CASES |= {
     "shares.create": CASES["shares.create"]
@@ -300,65 +290,6 @@ CASES |= {
     "share_instance_export_locations.show": {
         "no such instance or location": [Ask(export_location_uuid=NOBODY)]
     },
-    "share_types.index": {
-        "extra_specs before 2.43": [Ask(query="extra_specs={'a':'b'}", version="2.42")],
-        "is_public invalid": [Ask(query="is_public=x")],
-    },
-    "share_types.default": {"none configured or found": "test_types.py::test_unknown_types"},
-    "share_types.create": {
-        "wrapper missing, name invalid, description over length or before 2.41, required spec"
-        " absent or spec value invalid": [
-            Ask({}),
-            Ask({"share_type": {**TYPE, "name": ""}}),
-            Ask({"share_type": {**TYPE, "description": LONG}}),
-            Ask({"share_type": {**TYPE, "description": "x"}}, version="2.40"),
-            Ask({"share_type": {**TYPE, "extra_specs": {}}}),
-            Ask({"share_type": {**TYPE, "extra_specs": {**SPECS, "k": LONG}}}),
-        ],
-        "vanished": LATER + "nothing vanishes within a transaction",
-        "name exists": [Ask({"share_type": {**TYPE, "name": "default"}})],
-    },
-    "share_types.update": {
-        "wrapper missing, nothing given, name blank, too long, is_public not boolean": [
-            Ask({}),
-            Ask({"share_type": {}}),
-            Ask({"share_type": {"name": " "}}),
-            Ask({"share_type": {"name": LONG}}),
-            Ask({"share_type": {"share_type_access:is_public": "x"}}),
-        ],
-        "absent": [Ask({"share_type": {"name": "n"}}, id=NOBODY)],
-        "name exists": [Ask({"share_type": {"name": "default"}})],
-        "database failure": LATER + "no failure is foreseen",
-    },
-    "share_types.delete": {
-        "in use by shares or group types": "test_types.py::test_a_type_in_use_stays"
-    },
-    "share_types.access": {"absent or type public": [Ask(id=NOBODY), Ask(id="{public_type}")]},
-    "share_types.action.addProjectAccess": {
-        ACCESS: [Ask({"addProjectAccess": {}}), Ask({"addProjectAccess": {"project": "x"}})],
-        "type public": [Ask(id="{public_type}")],
-        "access exists": [Ask({"addProjectAccess": {"project": PROJECT}})],
-    },
-    "share_types.action.removeProjectAccess": {
-        ACCESS: [Ask({"removeProjectAccess": {}}), Ask({"removeProjectAccess": {"project": "x"}})],
-        "type public": [Ask(id="{public_type}")],
-        "no such access": [Ask({"removeProjectAccess": {"project": OTHER_PROJECT}})],
-    },
-    "extra_specs.create": {"wrapper missing, key or value invalid": SPEC},
-    "extra_specs.update": {
-        "body empty, key mismatch, several keys, invalid value": [
-            Ask({}),
-            Ask({"other": "v"}),
-            Ask({"k": "v", "other": "v"}),
-            Ask({"k": LONG}),
-        ]
-    },
-    "extra_specs.delete": {
-        "key is driver_handles_share_servers, or snapshot_support before 2.24": [
-            Ask(id="driver_handles_share_servers"),
-            Ask(id="snapshot_support", version="2.23"),
-        ],
-    },
     "pools.index": {"share_type unknown": [NO_SUCH_TYPE]},
     "pools.detail": {"share_type unknown": [NO_SUCH_TYPE]},
     "messages.index": {
@@ -418,6 +349,7 @@ CASES |= {
         "share unknown": [Ask(query=f"share_id={NOBODY}")],
     },
 }
+CASES |= cases_of_types.CASES
 CASES["share_replicas.detail"] = CASES["share_replicas.index"]
 for _parent, _key, _refused in (
     ("shares", "__affinity_same_host", "without policy share:update_admin_only_metadata"),

@@ -28,6 +28,7 @@ EMPTY, ABSENT = {"extensions.index"}, {"extensions.show"}
 QUERIES = {
     "resource_locks.index": "?all_projects=1",
     "share_access_rules.index": "?share_id={shares}",
+    "share_group_types.index": "?is_public=all",
     "shares.detail": "?all_tenants=1",
     "shares.index": "?all_tenants=1",
 }

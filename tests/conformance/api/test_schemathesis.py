@@ -77,6 +77,7 @@ GOOD = {
     "host": f"{HOST}@alpha",
     "share_proto": "NFS",
     "share_type": "default",
+    "share_types": ["default"],
     "status": "available",
 }
 STRAY = {"availability_zone", "scheduler_hints", "share_group_id", "share_network_id"}

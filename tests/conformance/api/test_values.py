@@ -52,6 +52,7 @@ TYPES = {
     "bool": ([True, False, "true", "0"], ["x", {}, 2]),
     "uuid": (["ffffffff-ffff-4fff-8fff-ffffffffffff"], [1, {}]),
     "dict": ([{}], ["x", 1, []]),
+    "list<str>": ([["x"]], ["x", {}, [1]]),
     "dict<str>": ([{"k": "v"}], ["x", {"k": 1}]),
     "datetime": (["2026-01-01T00:00:00"], ["yesterday"]),
     "null": ([None], []),

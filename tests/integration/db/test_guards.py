@@ -17,6 +17,7 @@ from oslo_db import exception as db_exception
 from fileshare import errors
 from fileshare.db import (
     access,
+    group_types,
     intents,
     quotas,
     services,
@@ -33,6 +34,7 @@ from fileshare.db.models import (
     Member,
     Service,
     Share,
+    ShareGroupType,
     ShareInstance,
     ShareType,
     new_id,
@@ -113,6 +115,30 @@ def test_type_is_deleted_then_a_share_made_of_it(sessions, interleave):
     assert isinstance(refusal, errors.NotFound)
     assert read(sessions, Share.id) == []
     assert read(sessions, ShareType.id) == []
+
+
+def names(share_type_id):
+    """Make a group type of a share type."""
+    return lambda session: group_types.create(
+        session, name="g", is_public=True, specs={}, share_types=[share_type_id]
+    )
+
+
+def test_group_type_names_a_type_that_is_then_deleted(sessions, interleave):
+    with sessions.begin() as session:
+        type_id = rows.add_type(session)
+    made, refusal = interleave(names(type_id), lambda session: types.delete(session, type_id))
+    assert isinstance(refusal, errors.InvalidInput)
+    with sessions.begin() as session:
+        assert group_types.by_id(session, ALL, made.id).share_types == [type_id]
+
+
+def test_type_is_deleted_then_named_by_a_group_type(sessions, interleave):
+    with sessions.begin() as session:
+        type_id = rows.add_type(session)
+    _, refusal = interleave(lambda session: types.delete(session, type_id), names(type_id))
+    assert isinstance(refusal, errors.NotFound)
+    assert read(sessions, ShareGroupType.id) == read(sessions, ShareType.id) == []
 
 
 def deletes(share_id):
