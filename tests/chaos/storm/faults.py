@@ -129,7 +129,7 @@ class Faults:
         if not self._runs(fault):
             return False
         children = self._daemons.children(fault.program, fault.node)
-        self._go_on(children)
+        self._go_on()
         self._after(fault.lasting, lambda: self._start(fault))
         self._daemons.kill_parent(fault.program, fault.node)
         self._note(children, fault)
@@ -140,7 +140,7 @@ class Faults:
         children = self._daemons.children(fault.program, fault.node) if self._runs(fault) else []
         if not children:
             return False  # it is starting, and listens to no signal yet
-        self._go_on(children)
+        self._go_on()
         self._after(fault.lasting, lambda: self._start(fault))
         self._daemons.stop(fault.program, fault.node, seconds=60)
         return True
@@ -156,8 +156,12 @@ class Faults:
         self._after(fault.lasting, lambda: self._go_on(children))
         return bool(children)
 
-    def _go_on(self, pids: Iterable[int]) -> None:
-        for pid in self._stopped.intersection(pids):
+    def _go_on(self, pids: Iterable[int] | None = None) -> None:
+        """Let the stopped go on; all of them before anybody is waited for.
+
+        Who ends finishes its work first, and that may wait for a lock of one that stands still.
+        """
+        for pid in self._stopped.intersection(self._stopped if pids is None else pids):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
             self._stopped.discard(pid)
@@ -224,7 +228,7 @@ class Faults:
         """Put everything right."""
         while self._later:
             heapq.heappop(self._later)[2]()
-        self._go_on(list(self._stopped))
+        self._go_on()
         self._servers.shutdown()
         self.cluster.revive()
         # Quick from now on: an operator's repair calls it for every share.
