@@ -182,6 +182,7 @@ def create_engine(url: str, **options: Any) -> sa.Engine:
             url,
             isolation_level="READ COMMITTED",
             pool_reset_on_return=None,
+            pool_use_lifo=True,
             hide_parameters=True,
             **options,
         )

@@ -299,6 +299,7 @@ def test_data_is_never_lost_for_a_size(alpha, driver):
 
 
 def test_only_one_compares(alpha):
+    alpha.runtime.locks.patience = 0.2
     with alpha.runtime.locks.lock(lock_of(ALPHA)):
         intent_id = maintenance.reconcile(alpha.runtime, service_context(), ALPHA, repair=False)
         alpha.drain()

@@ -6,6 +6,7 @@ import argparse
 
 from fileshare.cmd.manage.program import Doing, Listing, Parser, Rows, Showing, text
 from fileshare.context import service_context
+from fileshare.db.models import Intent
 from fileshare.domain.statuses import IntentState
 from fileshare.operations import intents as operations
 
@@ -59,7 +60,7 @@ class Show(Showing):
 
     def take_action(self, parsed: argparse.Namespace) -> Rows:
         row = operations.get(self.runtime, service_context(), parsed.intent)
-        names = [column.name for column in row.__table__.columns if column.name != "open_key"]
+        names = [column.name for column in Intent.__table__.columns if column.name != "open_key"]
         return names, [text(getattr(row, name)) for name in names]
 
 
