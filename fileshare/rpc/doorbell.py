@@ -23,7 +23,7 @@ LOG = logging.getLogger(__name__)
 EXCHANGE = "fileshare.work"
 VERSION = "1.0"
 _MOST = 64  # ids in one message
-_PACE = 0.05  # seconds in which rings that follow a message are gathered for the next
+_PACE = 0.1  # seconds in which rings that follow a message are gathered for the next
 _BACKLOG = 10_000  # rings that may wait; more are left to polling
 _COOL_OFF = 5.0  # seconds for which nothing is sent after a failure
 
