@@ -134,8 +134,10 @@ class ShareDaemon:
             except errors.LocksDiffer as error:
                 self._tell(str(error))
                 self._stop.wait(self.runtime.conf.report_interval)
-            except Exception:  # noqa: BLE001
-                return True  # without a database: it is there at one of the next heartbeats
+            except Exception:
+                # It takes no work before one of the next heartbeats has made it a member.
+                LOG.exception("Back end %s could not be reported yet", self.host)
+                return True
             else:
                 self._tell(None)
                 return True
