@@ -1,4 +1,4 @@
-"""C156: a create that is sent again makes one share, on each kind of database."""
+"""A create that is sent again makes one share, on each kind of database."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def create(program, key, *, as_=MEMBER, **values):
 
 
 def test_sent_again(program):
+    """C156"""
     answers = [create(program, "once") for _time in range(20)]
     program.drain()
     answers += [create(program, "once") for _time in range(5)]

@@ -103,13 +103,24 @@ def test_read_only_reads_and_does_not_write(driver, share, mount):
     mount(21).write("/file", b"hello")
     reader = mount(22)
     assert reader.read("/file") == b"hello"
-    # C112: root is root by either level.
-    (driver._volumes.source(share.id) / "data" / "file").chmod(0o600)
-    assert reader.read("/file") == b"hello"
     with pytest.raises(OSError) as caught:
         reader.write("/file", b"other")
     assert caught.value.errno == errno.EROFS
     assert mount(21).read("/file") == b"hello"
+
+
+def test_root_is_root_by_either_level(driver, share, mount):
+    """C112: what only root may read, it reads by a rule to read, too."""
+    allow(driver, share, ("10.99.0.21", "rw"), ("10.99.0.22", "ro"))
+    mount(21).write("/file", b"hello")
+    file = driver._volumes.source(share.id) / "data" / "file"
+    file.chmod(0o600)
+    assert file.stat().st_uid == 0
+    for number in (21, 22):
+        assert mount(number).read("/file") == b"hello"
+    with pytest.raises(OSError) as caught:
+        mount(22).write("/file", b"other")
+    assert caught.value.errno == errno.EROFS
 
 
 def test_the_narrower_rule_wins(driver, share, mount):
