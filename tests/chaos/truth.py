@@ -63,13 +63,15 @@ def _read(session: Session) -> Truth:
     )
 
 
+def number_of_open(session: Session) -> int:
+    """How much work is promised."""
+    promised = models.Intent.state.in_(UNSETTLED)
+    return session.scalar(sa.select(sa.func.count(models.Intent.id)).where(promised))
+
+
 def is_idle(sessions: Sessions) -> bool:
     """Whether no work is promised."""
-    return not sessions.run(
-        lambda session: session.scalars(
-            sa.select(models.Intent.id).where(models.Intent.state.in_(UNSETTLED)).limit(1)
-        ).all()
-    )
+    return sessions.run(number_of_open) == 0
 
 
 def check(

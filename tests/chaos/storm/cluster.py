@@ -14,7 +14,7 @@ import kombu
 import pymysql
 
 from devstack.servers import HOST, MariaDB
-from fileshare.db import migration, quotas
+from fileshare.db import migration
 from fileshare.db.session import Sessions, create_engine
 from fileshare.drivers.dummy.faults import CONTROL
 from fileshare.drivers.dummy.state import State
@@ -144,20 +144,6 @@ class Cluster:
     # -- the end ---------------------------------------------------------------------------
     def is_settled(self) -> bool:
         return truth.is_idle(self.sessions)
-
-    def books(self) -> dict[tuple[str, str, str], int]:
-        """What is booked, by project, scope and quota; nothing where the database is away."""
-        try:
-            return self.sessions.run(quotas.booked)
-        except Exception:  # noqa: BLE001  (broken just now)
-            return {}
-
-    def waiting(self) -> str:
-        """How many intents are open; nothing where the database cannot say."""
-        try:
-            return str(len(truth.read(self.sessions).open_intents))
-        except Exception:  # noqa: BLE001  (broken just now)
-            return "?"
 
 
 def _kill(cursor: pymysql.cursors.Cursor, which: str) -> None:

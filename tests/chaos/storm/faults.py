@@ -12,15 +12,27 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+
+import amqp
+import kombu
+import pymysql
 
 from fileshare.drivers.files import write_json
 from tests.chaos.storm.cluster import Cluster
 from tests.chaos.storm.plan import KILLS, Fault
+from tests.chaos.storm.samples import Samples
 from tests.chaos.storm.takeovers import Takeovers
 
 BUSY = {"fail": ["*@0.3 error=busy"]}
 STRANGE = "could not be done"
+BROKEN = (
+    OSError,
+    pymysql.MySQLError,
+    kombu.exceptions.KombuError,
+    amqp.exceptions.AMQPError,
+)
+"""What breaking something raises where it is broken, or gone, already."""
 BY_ITSELF = "ended by itself"
 
 
@@ -28,13 +40,13 @@ class Faults:
     """Goes through the faults of a plan; its methods are their kinds.
 
     *done* counts them; *outages* are the times in which the database was not itself; *trouble*
-    is what daemons did that they must not do.
+    is what daemons and servers did that they must not do.
     """
 
-    def __init__(self, cluster: Cluster, say: Callable[[str], None]) -> None:
+    def __init__(self, cluster: Cluster, samples: Samples, say: Callable[[str], None]) -> None:
         self.cluster = cluster
         self.say = say
-        self.takeovers = Takeovers(cluster.sessions)
+        self.takeovers = Takeovers(samples)
         self.done: collections.Counter[str] = collections.Counter()
         self.outages: list[tuple[float, float]] = []
         self.trouble: list[str] = []
@@ -84,18 +96,21 @@ class Faults:
     def _break(self, fault: Fault) -> None:
         self.say(f"{fault.kind} {fault.program} {fault.node} {fault.lasting:.1f}")
         action: Callable[[Fault], bool] = getattr(self, fault.kind)
-        try:
+        with self._honestly(f"{fault.kind} of {fault.program} on {fault.node}"):
             if action(fault):
                 self.done[f"{fault.kind} {fault.program}".strip()] += 1
-        except AssertionError as error:
-            self.trouble.append(f"{fault.kind} of {fault.program} on {fault.node}: {error}")
-            self.say(self.trouble[-1])
-        except Exception as error:  # noqa: BLE001  (the thing may be broken already)
-            self._strange(error)
 
-    def _strange(self, error: Exception) -> None:
-        self.done[STRANGE] += 1
-        self.say(f"{STRANGE}: {error!r}")
+    @contextlib.contextmanager
+    def _honestly(self, what: str) -> Iterator[None]:
+        """What is broken already cannot be broken; all else that goes wrong is told."""
+        try:
+            yield
+        except BROKEN as error:
+            self.done[STRANGE] += 1
+            self.say(f"{STRANGE}: {what}: {error!r}")
+        except Exception as error:  # noqa: BLE001  (told as a violation)
+            self.trouble.append(f"{what}: {error!r}")
+            self.say(self.trouble[-1])
 
     # -- daemons ---------------------------------------------------------------------------
     def _runs(self, fault: Fault) -> bool:
@@ -181,7 +196,10 @@ class Faults:
         return True
 
     def harass(self, fault: Fault) -> bool:
-        self._beside(lambda: self.cluster.harass(fault.lasting))
+        def harass() -> None:
+            self.cluster.harass(fault.lasting)
+
+        self._beside(harass)
         return True
 
     def wipe_broker(self, _fault: Fault) -> bool:
@@ -197,7 +215,7 @@ class Faults:
         return True
 
     @contextlib.contextmanager
-    def _outage(self) -> Iterable[None]:
+    def _outage(self) -> Iterator[None]:
         began = time.time()
         try:
             yield
@@ -208,11 +226,8 @@ class Faults:
         """Servers take their time; others are killed meanwhile."""
 
         def run() -> None:
-            try:
-                with self._outage():
-                    action()
-            except Exception as error:  # noqa: BLE001  (what breaks things may be cut off, too)
-                self._strange(error)
+            with self._honestly(action.__name__), self._outage():
+                action()
 
         self._servers.submit(run)
 

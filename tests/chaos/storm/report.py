@@ -10,14 +10,16 @@ from typing import Any
 from tests.chaos.storm.history import ACCEPTED, REFUSED, UNKNOWN, Call, outcomes
 
 
-def minute(number: int, calls: Sequence[Call], done: collections.Counter[str], waits: str) -> str:
+def minute(
+    number: int, calls: Sequence[Call], done: collections.Counter[str], waits: int | None
+) -> str:
     """How things stand after so many minutes."""
     sums = collections.Counter(call.outcome for call in calls)
     kills = sum(count for kind, count in done.items() if kind.startswith("kill_"))
     return (
         f"minute {number}: {len(calls)} requests ({sums[ACCEPTED]} accepted, {sums[REFUSED]} "
         f"refused, {sums[UNKNOWN]} unknown), {kills} kills, {done.total()} faults, "
-        f"{waits} open intents"
+        f"{'?' if waits is None else waits} open intents"
     )
 
 

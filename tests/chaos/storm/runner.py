@@ -8,10 +8,12 @@ import pathlib
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from fileshare.db import quotas
+from tests.chaos import truth
 from tests.chaos.deployment import until
-from tests.chaos.storm import final, plan, report
+from tests.chaos.storm import final, plan, report, samples
 from tests.chaos.storm.checker import Violation, judge, overdrawn, repaired
 from tests.chaos.storm.clients import Client
 from tests.chaos.storm.cluster import Cluster, cluster, revived
@@ -20,6 +22,7 @@ from tests.chaos.storm.final import Final
 from tests.chaos.storm.history import Call, History
 from tests.chaos.storm.http import Servers
 from tests.chaos.storm.known import Tenant, World
+from tests.chaos.storm.samples import Samples
 
 LOOK = 2.0
 """Seconds between two looks at the books."""
@@ -59,8 +62,10 @@ class Storm:
         directory = running.daemons.directory
         self.history = History(directory / "history.jsonl")
         self._log = (directory / "faults.log").open("a")
-        self.faults = Faults(running, self._note)
+        self.samples = Samples(running.sessions)
+        self.faults = Faults(running, self.samples, self._note)
         self.overdrawn: list[str] = []
+        self.trouble: list[str] = []
         self._ended = threading.Event()
         ports = {node: running.daemons.nodes[node].port for node in plan.API_NODES}
         servers = Servers(ports, self._ended)
@@ -79,8 +84,7 @@ class Storm:
         """The storm, and the calm after it; how many seconds that took to come."""
         options = self.options
         threads = [
-            threading.Thread(target=client.run, args=(options.seed, options.pace, self._ended))
-            for client in self.clients
+            threading.Thread(target=self._to_the_end, args=(client,)) for client in self.clients
         ]
         threads.append(threading.Thread(target=self._minutes, daemon=True))
         for thread in threads:
@@ -97,14 +101,34 @@ class Storm:
         self._note("calm")
         return self._settle() - began
 
+    def _to_the_end(self, client: Client) -> None:
+        """One client; a storm in which it gave up early was none."""
+        try:
+            client.run(self.options.seed, self.options.pace, self._ended)
+        except Exception as error:  # noqa: BLE001  (told as a violation)
+            self.trouble.append(f"client {client.name} gave up: {error!r}")
+
     def _minutes(self) -> None:
         began, number = time.monotonic(), 0
         while not self._ended.wait(LOOK):
-            self.overdrawn += overdrawn(self.cluster.books(), plan.QUOTA)
+            books = self.samples.take(samples.BOOKS, quotas.booked)
+            self.overdrawn += overdrawn(books or {}, plan.QUOTA)
             if time.monotonic() >= began + 60 * (number + 1):
                 number += 1
-                waits = self.cluster.waiting()
+                waits = self.samples.take(samples.OPEN, truth.number_of_open)
                 say(report.minute(number, self.history.calls, self.faults.done, waits))
+
+    def complaints(self) -> Iterator[Violation]:
+        """What was seen meanwhile, and why the storm itself may say too little."""
+        looks = {samples.BOOKS: self.options.seconds / LOOK}
+        yield from (Violation("quota", None, text) for text in self.overdrawn)
+        yield from (Violation("daemons", None, text) for text in self.faults.trouble)
+        yield from (Violation("storm", None, text) for text in self.trouble)
+        yield from (Violation("storm", None, text) for text in self.samples.complaints(looks))
+        yield from (
+            Violation("errors", call.share, call.line())
+            for call in report.server_errors(self.history.calls, self.faults.outages)
+        )
 
     def _settle(self) -> float:
         """Wait until nothing is promised, and nothing new for a while; when that began."""
@@ -149,14 +173,7 @@ def brew(directory: pathlib.Path, options: Options, tell: Callable[[str], None] 
         left = final.read(running, plan.POOLS)
         violations += judge(calls, left)
         _tell(tell, storm, left, settled)
-        violations += [
-            *(Violation("daemons", None, text) for text in storm.faults.trouble),
-            *(Violation("quota", None, text) for text in storm.overdrawn),
-            *(
-                Violation("errors", call.share, call.line())
-                for call in report.server_errors(calls, storm.faults.outages)
-            ),
-        ]
+        violations += storm.complaints()
         if not violations:
             _repair(running)
             violations += judge(calls, final.read(running, plan.POOLS), (repaired,))
@@ -187,6 +204,7 @@ def _tell(tell: Callable[[str], None], storm: Storm, left: Final, settled: float
         *report.totals(calls, faults.done),
         *report.work(left.intents),
         *report.takeovers(faults.takeovers.taken),
+        *storm.samples.lines(),
     ):
         tell(line)
     tell(f"settled {settled:.1f} s after the last fault")

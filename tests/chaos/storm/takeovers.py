@@ -10,8 +10,9 @@ from collections.abc import Collection
 import sqlalchemy as sa
 
 from fileshare.db.models import Intent
-from fileshare.db.session import Session, Sessions
+from fileshare.db.session import Session
 from fileshare.domain.statuses import IntentState
+from tests.chaos.storm.samples import CLAIMED, CLAIMS, Samples
 
 PERIOD = 0.1
 """Seconds between two looks: what a figure may be too large by."""
@@ -30,9 +31,9 @@ class Orphan:
 class Takeovers:
     """Watches the orphans until somebody claims them; *taken* are seconds by what happened."""
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, samples: Samples) -> None:
         self.taken: list[tuple[str, float]] = []
-        self._sessions = sessions
+        self._samples = samples
         self._orphans: dict[str, Orphan] = {}
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -42,12 +43,9 @@ class Takeovers:
     def gone(self, pids: Collection[int], how: str) -> None:
         """Watch what the processes *pids* have claimed; they are dead or stopped now."""
         since = time.monotonic()
-        try:
-            found = self._sessions.run(lambda session: _claimed_by(session, pids))
-        except Exception:  # noqa: BLE001  (the database is away: nobody can claim anything)
-            return
+        found = self._samples.take(CLAIMED, lambda session: _claimed_by(session, pids))
         with self._lock:
-            for intent_id, fence in found:
+            for intent_id, fence in found or ():
                 self._orphans[intent_id] = Orphan(intent_id, fence, since, how)
 
     def _watch(self) -> None:
@@ -59,9 +57,8 @@ class Takeovers:
 
     def _look(self, orphans: list[Orphan]) -> None:
         ids = [orphan.intent_id for orphan in orphans]
-        try:
-            rows = self._sessions.run(lambda session: _claims(session, ids))
-        except Exception:  # noqa: BLE001  (away for the moment)
+        rows = self._samples.take(CLAIMS, lambda session: _claims(session, ids))
+        if rows is None:
             return
         now = {intent_id: (fence, state) for intent_id, fence, state in rows}
         for orphan in orphans:
