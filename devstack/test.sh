@@ -5,8 +5,10 @@
 #
 #   lint types                                            (checks)
 #   architecture unit property functional conformance integration   (tests, the default)
-#   chaos benchmarks                                      (longer tests; a quick part of chaos is
+#   chaos                                                 (longer tests; a quick part of them is
 #                                                          among the default ones)
+#   benchmarks                                            (figures with many rows, minutes; after
+#                                                          all others, in one process)
 #   tempest                                               (manila-tempest-plugin against a stack,
 #                                                          half an hour; arguments after -- are
 #                                                          those of tests.conformance.tempest)
@@ -19,7 +21,8 @@ cd "$ROOT"
 
 CHECKS="lint types"
 TESTS="architecture unit property functional conformance integration"
-LONG="chaos benchmarks"
+LONG="chaos"
+ALONE="benchmarks"
 PLUGIN="tempest"
 
 # Without names: what of the chaos tests needs no servers and no waiting.
@@ -32,7 +35,7 @@ while [ $# -gt 0 ]; do
         --) shift; break ;;
         -h|--help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;;
         *)
-            [[ " $CHECKS $TESTS $LONG $PLUGIN " == *" $1 "* ]] || fail "There is no $1; see --help."
+            [[ " $CHECKS $TESTS $LONG $ALONE $PLUGIN " == *" $1 "* ]] || fail "There is no $1; see --help."
             chosen+=("$1")
             shift
             ;;
@@ -88,14 +91,20 @@ directories+=($quick_chaos)
 
 status=0
 [ ${#failed[@]} -eq 0 ] || status=1
+run_pytest() {
+    local code=0
+    python -m pytest "$@" </dev/null 2>&1 | tee "$VENV/pytest.out" || code=${PIPESTATUS[0]}
+    [ "$code" -eq 0 ] || status=$code
+}
 if [ ${#directories[@]} -gt 0 ]; then
     # Tests of one module stay together, for they share what is dear to start.
     jobs=$(nproc)
     arguments=(--numprocesses "$((jobs < 4 ? jobs : 4))" --dist loadscope --durations 15)
-    code=0
-    python -m pytest "${arguments[@]}" "${directories[@]}" "$@" </dev/null 2>&1 \
-        | tee "$VENV/pytest.out" || code=${PIPESTATUS[0]}
-    [ "$code" -eq 0 ] || status=$code
+    run_pytest "${arguments[@]}" "${directories[@]}" "$@"
+fi
+if wants "$ALONE"; then
+    # Nothing else runs meanwhile, and the figures are shown.
+    run_pytest --capture no --durations 15 "tests/$ALONE" "$@"
 fi
 if wants tempest; then
     check python -m tests.conformance.tempest "$@"
@@ -103,6 +112,6 @@ if wants tempest; then
 fi
 if [ ${#failed[@]} -gt 0 ]; then
     printf 'FAILED: %s\n' "${failed[@]}"
-    [ ${#directories[@]} -eq 0 ] || tail -n 1 "$VENV/pytest.out"
+    [ ! -e "$VENV/pytest.out" ] || tail -n 1 "$VENV/pytest.out"
 fi
 exit "$status"

@@ -14,6 +14,7 @@ from fileshare.domain.statuses import Status
 from fileshare.drivers.dummy.state import SHARES, State
 from tests.chaos import truth
 from tests.chaos.deployment import deployment, until
+from tests.fixtures import copies
 
 pytestmark = [pytest.mark.chaos, pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -37,37 +38,16 @@ def cloud(tmp_path, mariadb_url, rabbitmq_url):
         made.sessions.dispose()
 
 
-def id_of(number):
-    return f"00000000-0000-4000-8000-{number:012}"
-
-
-ID = "CONCAT('00000000-0000-4000-8000-', LPAD(seq, 12, '0'))"
-
-
-def multiply(connection, model, where, **changed):
-    """*NUMBER* copies of the one row, with expressions of SQL for what is different."""
-    names = [column.name for column in model.__table__.columns]
-    values = ", ".join(changed.get(name, f"`{name}`") for name in names)
-    connection.exec_driver_sql(
-        f"INSERT INTO {model.__tablename__} (`{'`, `'.join(names)}`) SELECT {values}"
-        f" FROM {model.__tablename__}, seq_1_to_{NUMBER} WHERE {where}"
-    )
-
-
 def fill(cloud, share_id):
     """As many shares as that one, in the database and on the back end."""
     query = sa.select(models.ShareInstance.id).where(models.ShareInstance.share_id == share_id)
     instance_id = cloud.sessions.run(lambda session: session.scalars(query).one())
-    one = f"id = '{share_id}'"
-    mine = f"share_instance_id = '{instance_id}'"
-    with cloud.sessions.engine.begin() as connection:
-        multiply(connection, models.Share, one, id=ID)
-        multiply(connection, models.ShareInstance, f"share_{one}", id=ID, share_id=ID)
-        multiply(connection, models.ExportLocation, mine, id="UUID()", share_instance_id=ID)
+    copies.multiply(cloud.sessions.engine, share_id, NUMBER)
     state = State(cloud.directory / "alpha")
     record = state.read(SHARES, instance_id)
     for number in range(1, NUMBER + 1):
-        state.write(SHARES, id_of(number), {**record, "id": id_of(number)})
+        own = copies.id_of(instance_id, number)
+        state.write(SHARES, own, {**record, "id": own})
 
 
 def calls(cloud):
