@@ -18,23 +18,12 @@ from fileshare import errors
 from fileshare.api.fields import Field
 from fileshare.api.resource import Many, One, Operation
 from fileshare.api.rules import BASE, Rule
-from fileshare.context import Context
+from fileshare.context import CREDENTIALS, Context
 
 LOG = logging.getLogger(__name__)
 
 DENIED = "Access was denied to this resource."
 _REMEMBERED_SECONDS = 1.0
-# All of a context that a check can look at.
-_CALLER = (
-    "user_id",
-    "project_id",
-    "roles",
-    "is_admin",
-    "domain_id",
-    "user_domain_id",
-    "project_domain_id",
-    "system_scope",
-)
 _WHY_OLD = "The rule speaks of admin, member and reader roles now."
 
 
@@ -149,7 +138,7 @@ class Enforcer:
         now = time.monotonic()
         if now > self._forget_at:
             self._remembered, self._forget_at = {}, now + _REMEMBERED_SECONDS
-        key = (name, *owner.values(), *(getattr(ctx, part) for part in _CALLER))
+        key = (name, *owner.values(), *(getattr(ctx, part) for part in CREDENTIALS))
         remembered = self._remembered
         if key not in remembered:
             remembered[key] = self._ask(name, ctx, owner)

@@ -36,6 +36,21 @@ _QUIET = (
 )
 
 
+_FORMAT = (
+    "%(asctime)s.%(msecs)03d %(process)d %(levelname)s %(name)s"
+    " [%(global_request_id)s %(request_id)s %(user_identity)s] %(resource)s%(message)s"
+)
+"""Of a record with a context: ``resource`` is the work in hand, see ``context.tell_the_log``."""
+
+
+def register(conf: cfg.ConfigOpts) -> None:
+    """Make all options of a process known to *conf*."""
+    logging.register_options(conf)
+    logging.set_defaults(_FORMAT, [*_QUIET])
+    options.register_all(conf)
+    transport.register(conf)
+
+
 def configure(
     program: str, args: Sequence[str] | None = None, *, command: bool = False
 ) -> cfg.ConfigOpts:
@@ -44,10 +59,7 @@ def configure(
     A *command* logs to standard error, for its standard output is what it answers.
     """
     conf = cfg.ConfigOpts()
-    logging.register_options(conf)
-    logging.set_defaults(default_log_levels=[*_QUIET])
-    options.register_all(conf)
-    transport.register(conf)
+    register(conf)
     conf(
         args=sys.argv[1:] if args is None else list(args),
         project="fileshare",

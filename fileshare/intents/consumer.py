@@ -6,18 +6,17 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from oslo_context import context as oslo
 from oslo_log import log as logging
 
 from fileshare import errors
+from fileshare.context import leave_the_log
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
-from fileshare.db.models import Intent
 from fileshare.db.session import TRANSIENT, Session
 from fileshare.domain.notices import Notice
 from fileshare.intents import announcements, failpoints
 from fileshare.intents.announcements import Begun
-from fileshare.intents.job import Backend, Job
+from fileshare.intents.job import Backend, Job, tell_the_log_of
 from fileshare.intents.kinds import KINDS, Work
 from fileshare.intents.outcomes import Again, Failed, HandOn, Outcome, Stale
 from fileshare.intents.record import Recorded, record
@@ -69,17 +68,6 @@ class Handlers(Mapping[type[Work], Handler]):
         return register
 
 
-def _tell_the_log(intent: Intent) -> None:
-    """Each record that this thread logs now carries the ids of the request behind the work."""
-    oslo.RequestContext(
-        user_id=intent.user_id,
-        project_id=intent.project_id,
-        request_id=intent.request_id,
-        resource_uuid=intent.share_id or intent.resource_id,
-        overwrite=True,
-    )
-
-
 class Consumer:
     """Performs the intents of one daemon; :mod:`fileshare.intents.daemon` feeds it.
 
@@ -112,7 +100,6 @@ class Consumer:
         if claimed is None:
             return False
         job, told = claimed
-        _tell_the_log(job.intent)
         failpoints.hit("claimed", job.intent.kind)
         self._tell(told)
         # By the claim: this process may take over what hangs in another thread of it.
@@ -133,6 +120,7 @@ class Consumer:
         )
         if intent is None:
             return None
+        tell_the_log_of(intent)
         work = KINDS.get(intent.kind)
         if work is None or work not in self.handlers or intent.version > work.version:
             # A newer daemon wrote it; leave it to one that knows it.
@@ -167,15 +155,22 @@ class Consumer:
         for job in list(self.running.values()):
             if not job.is_ageing() or job.lost.is_set():
                 continue
-            if job.hangs():
-                # Not lost yet: should it end before anybody else begins, it has done the work.
-                LOG.error("Intent %s (%s) hangs; its claim ends", job.intent.id, job.work.kind)
-                continue
+            tell_the_log_of(job.intent)
             try:
-                job.keep()
-            except LostClaim:
-                if id(job) in self.running:
-                    LOG.warning("Lost the claim on intent %s", job.intent.id)
+                self._keep(job)
+            finally:
+                leave_the_log()
+
+    def _keep(self, job: Job[Any]) -> None:
+        if job.hangs():
+            # Not lost yet: should it end before anybody else begins, it has done the work.
+            LOG.error("Intent %s (%s) hangs; its claim ends", job.intent.id, job.work.kind)
+            return
+        try:
+            job.keep()
+        except LostClaim:
+            if id(job) in self.running:
+                LOG.warning("Lost the claim on intent %s", job.intent.id)
 
     def _run(self, job: Job[Any]) -> Outcome:
         limit = self.runtime.conf.intents.max_attempts

@@ -11,6 +11,7 @@ from typing import Any
 from oslo_config import cfg
 from oslo_log import log as logging
 
+from fileshare.context import leave_the_log
 from fileshare.db import intents, services
 from fileshare.db.services import Identity
 from fileshare.intents.consumer import Consumer
@@ -173,6 +174,8 @@ class Daemon:
             except Exception:
                 # The claim ends by itself and the work is done again; see [intents] lease.
                 LOG.exception("Intent %s could not be performed", intent_id)
+            finally:
+                leave_the_log()
 
     def _repeat(self, task: Periodic) -> Any:
         # Imported here, because cmd chooses threads or eventlet before.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from fileshare import errors
-from fileshare.context import Context
+from fileshare.context import Context, tell_the_log
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
 from fileshare.db.models import Intent
@@ -24,6 +24,26 @@ from fileshare.intents.runtime import Runtime
 W = TypeVar("W", bound=Work)
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
+
+
+def caller(intent: Intent) -> Context:
+    """Whose request promised the work.
+
+    Of an intent that the release before has written only the ids in columns are known.
+    """
+    if intent.caller:
+        return Context.load(intent.caller)
+    return Context(
+        request_id=intent.request_id or "",
+        user_id=intent.user_id,
+        project_id=intent.project_id,
+    )
+
+
+def tell_the_log_of(intent: Intent) -> None:
+    """Let each record that this thread logs say whose request is behind the work."""
+    resource_id = intent.share_id or intent.resource_id
+    tell_the_log(caller(intent), intent_id=intent.id, resource_id=resource_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +73,7 @@ class Job(Generic[W]):
     @property
     def ctx(self) -> Context:
         """The caller whose request promised the work."""
-        return Context(
-            request_id=self.intent.request_id or "",
-            user_id=self.intent.user_id,
-            project_id=self.intent.project_id,
-            is_admin=True,
-        )
+        return caller(self.intent)
 
     @property
     def resource_id(self) -> str:

@@ -8,12 +8,13 @@ from typing import Any
 from oslo_log import log as logging
 
 from fileshare import errors
+from fileshare.context import leave_the_log
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
 from fileshare.db.session import Session
 from fileshare.domain.notices import Notice
 from fileshare.intents.announcements import Begun
-from fileshare.intents.job import Job
+from fileshare.intents.job import Job, tell_the_log_of
 from fileshare.intents.kinds import KINDS, Work
 from fileshare.intents.outcomes import Failed
 from fileshare.intents.record import record
@@ -54,6 +55,7 @@ def give_up(runtime: Runtime, intent_id: str) -> bool:
         intent = intents.claim(session, intent_id, OWNER, runtime.conf.intents.lease)
         if intent is None:
             return None
+        tell_the_log_of(intent)
         work = KINDS.get(intent.kind, Work)
         if work is Work:
             raise errors.Unsupported(capability=intent.kind)
@@ -67,6 +69,8 @@ def give_up(runtime: Runtime, intent_id: str) -> bool:
         told = runtime.sessions.run(write)
     except LostClaim:
         return False
+    finally:
+        leave_the_log()
     for notice in told or ():
         runtime.notifier.send(notice)
     return told is not None

@@ -70,6 +70,7 @@ class Unit:
             project_id=project_id,
             user_id=self.ctx.user_id,
             request_id=self.ctx.request_id,
+            caller=self.ctx.dump(),
             destination=destination,
             payload=work.dump(),
             charges=charge.dump() if charge else {},

@@ -6,9 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from oslo_context import context as oslo
-
-from fileshare.context import Context, new_request_id
+from fileshare.context import Context, new_request_id, tell_the_log
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -38,16 +36,5 @@ def install(environ: Environ, is_admin: IsAdmin, **facts: Any) -> Context:
     )
     ctx = dataclasses.replace(ctx, is_admin=is_admin(ctx))
     environ[CONTEXT] = ctx
-    _tell_the_log(ctx)
+    tell_the_log(ctx)
     return ctx
-
-
-def _tell_the_log(ctx: Context) -> None:
-    """Each record that this thread logs now carries the ids of the request."""
-    oslo.RequestContext(
-        user_id=ctx.user_id,
-        project_id=ctx.project_id,
-        request_id=ctx.request_id,
-        global_request_id=ctx.global_request_id,
-        overwrite=True,
-    )

@@ -18,7 +18,8 @@ class Intent(Base):
     ``due`` does three jobs: not before, lease ends, when to ring again.  ``fence`` does two: it
     grows at each claim, so that an old owner is recognised, and so counts the attempts.
     ``open_key`` is unique among open intents: one for each resource.  ``begun`` counts how often
-    the daemon of a back end took it up: the first time is announced.
+    the daemon of a back end took it up: the first time is announced.  ``caller`` is the context of
+    the request; ``project_id`` is whose the resource is.
     """
 
     __tablename__ = "intents"
@@ -35,6 +36,7 @@ class Intent(Base):
     project_id: orm.Mapped[Name | None]
     user_id: orm.Mapped[Name | None]
     request_id: orm.Mapped[Name | None]
+    caller: orm.Mapped[dict[str, Any] | None]
     destination: orm.Mapped[Name]
     payload: orm.Mapped[dict[str, Any]] = orm.mapped_column(default=dict)
     charges: orm.Mapped[dict[str, Any]] = orm.mapped_column(default=dict)
