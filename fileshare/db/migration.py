@@ -20,6 +20,7 @@ from alembic.script import ScriptDirectory
 from oslo_db import exception as db_exception
 
 from fileshare import errors
+from fileshare.db import differences
 from fileshare.db.models import Base, Service
 from fileshare.db.models.base import LongText, Moment
 from fileshare.db.session import create_engine
@@ -82,14 +83,14 @@ def heads() -> dict[str, str | None]:
 
 
 def check(target: sa.Engine | str) -> list[str]:
-    """What is different between the database and the models; empty: nothing."""
+    """What is different between the database and the models, in words; empty: nothing."""
     with _connected(target) as connection:
         context = MigrationContext.configure(
             connection, opts={"target_metadata": Base.metadata, **options(connection.dialect.name)}
         )
         script = autogenerate.produce_migrations(context, Base.metadata)
     assert script.upgrade_ops is not None
-    return [repr(difference) for difference in script.upgrade_ops.as_diffs()]
+    return differences.sentences(script.upgrade_ops.as_diffs())
 
 
 def revise(target: sa.Engine | str, message: str, branch: str = BRANCHES[0]) -> None:
