@@ -40,7 +40,7 @@ def service(session: Session, host: str, down_time: float) -> BackendService:
         )
     ).one_or_none()
     if row is None:
-        raise errors.NotFound(resource="Service", id=f"{BINARY} on {host}")
+        raise errors.NotFound(resource="Back end", id=host)
     return BackendService(row[0], row[1], row[2], bool(row[3]))
 
 

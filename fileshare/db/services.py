@@ -211,7 +211,7 @@ def _filter(name: str, value: Any, down_time: float) -> sa.ColumnElement[bool]:
 
 
 def set_status(
-    session: Session, binary: str, host: str, *, enabled: bool, reason: str | None
+    session: Session, binary: str | None, host: str, *, enabled: bool, reason: str | None
 ) -> Service:
     """Enable or disable a service; raises NotFound."""
     status = ServiceStatus.ENABLED if enabled else ServiceStatus.DISABLED

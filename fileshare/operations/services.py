@@ -19,7 +19,7 @@ def find(unit: Unit, filters: Mapping[str, Any]) -> Sequence[Any]:
 
 @operation
 def set_enabled(
-    unit: Unit, binary: str, host: str, *, enabled: bool, reason: str | None = None
+    unit: Unit, binary: str | None, host: str, *, enabled: bool, reason: str | None = None
 ) -> Service:
     """Let a service take new work, or no more; raises NotFound.
 

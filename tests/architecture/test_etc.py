@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from fileshare.cmd import samples
+
 ROOT = Path(__file__).resolve().parents[2]
 ETC = ROOT / "etc" / "fileshare"
 UNITS = sorted((ETC / "systemd").glob("*.service"))
@@ -90,14 +92,14 @@ def test_the_logging_sample_is_one(tmp_path):
 
 def test_the_generators_name_what_is_installed():
     known = {
-        "config-generator.conf": "oslo.config.opts",
-        "policy-generator.conf": "oslo.policy.policies",
+        "config-generator.conf": ("oslo.config.opts", samples.OPTIONS),
+        "policy-generator.conf": ("oslo.policy.policies", samples.POLICIES),
     }
-    for file, group in known.items():
+    for file, (group, by_default) in known.items():
         installed = {point.name for point in importlib.metadata.entry_points(group=group)}
         lines = (ETC / file).read_text().splitlines()
         named = {line.partition("=")[2].strip() for line in lines if line.startswith("namespace")}
-        assert named
+        assert named == set(by_default)
         assert named <= installed
 
 
@@ -118,3 +120,20 @@ def test_the_samples_are_generated(program, file, wanted, tmp_path):
         check=True,
     )
     assert any(line.startswith(wanted) for line in sample.read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "wanted"),
+    [
+        ("config", [], "enabled_share_backends"),
+        ("config", ["--format", "yaml"], "enabled_share_backends"),
+        ("policy", [], "share:create"),
+        ("policy", ["--exclude-deprecated"], "share:create"),
+    ],
+)
+def test_without_a_file_of_its_own_a_generator_prints_everything(program, options, wanted):
+    call = f"from fileshare.cmd import samples; samples.{program}()"
+    done = subprocess.run(
+        [sys.executable, "-c", call, *options], capture_output=True, text=True, check=True
+    )
+    assert wanted in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import sqlalchemy as sa
 from inprocess import HOST, PROJECT
 from managing import run
@@ -105,6 +106,25 @@ def test_purge(program, manage):
     assert program.show(kept)["metadata"] == {"a": "b"}
     assert manage("db", "purge", "30").rows == []
     program.check()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["x"], "x is no age in days"),
+        (["nan"], "nan is no age in days"),
+        (["-1"], "-1"),
+        (["1", "--batch", "0"], "0 is no whole number above 0"),
+        (["1", "--batch", "x"], "x is no whole number above 0"),
+    ],
+)
+def test_purge_says_what_it_does_not_take(manage, capsys, words, told):
+    with pytest.raises(SystemExit):
+        manage("db", "purge", *words)
+    told_all = capsys.readouterr().err
+    assert told in told_all
+    assert "_days" not in told_all
+    assert "_positive" not in told_all
 
 
 def test_purge_leaves_what_is_alive(program, manage):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 from inprocess import ADMIN, MEMBER, READER
+from refusals import refused
 
 from fileshare.db import services
 from fileshare.db.clock import after
@@ -204,6 +205,14 @@ def test_missing_fields(api, missing):
     body = {"host": "node@alpha", "binary": "manila-share"}
     del body[missing]
     assert api.put("/services/disable", body, as_=ADMIN).status == 400
+
+
+def test_a_service_is_told_by_the_name_that_was_asked_for(api):
+    body = {"host": "nowhere", "binary": "manila-share"}
+    answer = api.put("/services/disable", body, as_=ADMIN)
+    assert "manila-share on nowhere" in refused(answer, 404)
+    answer = api.post("/services/ensure-shares", {"host": "nowhere"}, as_=ADMIN)
+    assert refused(answer, 404) == "NotFound: Back end nowhere could not be found."
 
 
 def test_the_prefix_is_an_option(api, hosts):

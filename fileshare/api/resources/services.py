@@ -144,17 +144,18 @@ def update(
     """
     if id not in ("enable", "disable"):
         raise errors.NotFound(resource="Service action", id=id)
-    name = _own_name(request, binary)
-    if name is None:
-        raise errors.NotFound(resource="Service", id=f"{binary} on {host}")
-    return operations.set_enabled(
-        request.runtime,
-        request.ctx,
-        name,
-        host,
-        enabled=id == "enable",
-        reason=disabled_reason if id == "disable" else None,
-    )
+    try:
+        return operations.set_enabled(
+            request.runtime,
+            request.ctx,
+            _own_name(request, binary),
+            host,
+            enabled=id == "enable",
+            reason=disabled_reason if id == "disable" else None,
+        )
+    except errors.NotFound as error:
+        # Told by the name that the caller knows it by.
+        raise errors.NotFound(resource="Service", id=f"{binary} on {host}") from error
 
 
 @services.post("/ensure-shares", since="2.86", policy=ENSURE, body=WHERE, status=202)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Mapping
 
 from fileshare.cmd.manage.program import Doing, Listing, Parser, Rows, with_dry_run
@@ -69,17 +70,16 @@ class Purge(Listing):
 
 
 def _days(value: str) -> float:
-    days = float(value)
-    if not 0 <= days <= 36500:  # noqa: PLR2004  (a hundred years)
-        raise argparse.ArgumentTypeError(f"{value} is no age in days")
-    return days
+    with contextlib.suppress(ValueError):
+        if 0 <= (days := float(value)) <= 36500:  # noqa: PLR2004  (a hundred years)
+            return days
+    raise argparse.ArgumentTypeError(f"{value} is no age in days")
 
 
 def _positive(value: str) -> int:
-    number = int(value)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{value} is not above 0")
-    return number
+    if value.isascii() and value.isdecimal() and int(value):
+        return int(value)
+    raise argparse.ArgumentTypeError(f"{value} is no whole number above 0")
 
 
 class OnlineDataMigrations(Listing):
