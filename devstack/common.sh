@@ -11,7 +11,7 @@ PACKAGES_SERVERS="mariadbd=mariadb-server-core mariadb-install-db=mariadb-server
     my_print_defaults=mariadb-client-core rabbitmq-server=rabbitmq-server epmd=erlang-base \
     memcached=memcached"
 PACKAGES_TESTS="postgres=postgresql systemd-analyze=systemd git=git etcd=etcd-server \
-    redis-server=redis-server"
+    redis-server=redis-server locale-gen=locales"
 
 say() {
     printf '%s\n' "$*"

@@ -16,9 +16,8 @@ import os
 import struct
 from collections.abc import Iterator
 
-from oslo_concurrency import processutils
-
 from fileshare.privileged import privileged
+from fileshare.privileged.commands import run
 
 SUBVOLUME_INODE = 256
 
@@ -47,27 +46,27 @@ def is_subvolume(path: str) -> bool:
 @privileged
 def make_filesystem(image: str) -> None:
     """Format a file."""
-    processutils.execute("mkfs.btrfs", "-q", "-f", image)
+    run("mkfs.btrfs", "-q", "-f", image)
 
 
 @privileged
 def grow(top: str) -> None:
     """Take in what the file below the file system has grown by."""
-    output, _ = processutils.execute("findmnt", "-n", "-o", "SOURCE", "--mountpoint", top)
-    processutils.execute("losetup", "-c", output.split()[0])
-    processutils.execute("btrfs", "filesystem", "resize", "max", top)
+    output = run("findmnt", "-n", "-o", "SOURCE", "--mountpoint", top)
+    run("losetup", "-c", output.split()[0])
+    run("btrfs", "filesystem", "resize", "max", top)
 
 
 @privileged
 def enable_quota(top: str) -> None:
     """Turn quota groups on; a second time is fine."""
-    processutils.execute("btrfs", "quota", "enable", top)
+    run("btrfs", "quota", "enable", top)
 
 
 @privileged
 def clear_stale(top: str) -> None:
     """Remove quota groups of subvolumes that are gone, as far as the kernel lets go of them."""
-    processutils.execute("btrfs", "qgroup", "clear-stale", top, check_exit_code=False)
+    run("btrfs", "qgroup", "clear-stale", top, may_fail=True)
 
 
 @privileged
@@ -109,7 +108,7 @@ def used(path: str) -> int:
     """Bytes that the subvolume refers to, with what is not on disk yet."""
     group = f"0/{_id(path)}"
     command = ("btrfs", "qgroup", "show", "--raw", "--sync", "-f", path)
-    output, _ = processutils.execute(*command)
+    output = run(*command)
     for line in output.splitlines():
         cells = line.split()
         if cells and cells[0] == group:

@@ -14,9 +14,8 @@ import re
 import time
 from pathlib import Path
 
-from oslo_concurrency import processutils
-
 from fileshare.privileged import privileged
+from fileshare.privileged.commands import run
 
 BUSY_TRIES = 20
 BUSY_PAUSE = 0.05
@@ -63,7 +62,7 @@ def mount_loop(image: str, target: str, kind: str) -> None:
     """Mount the file system in a file."""
     if not is_mounted(target):
         options = "loop,noatime,nosuid,nodev"
-        processutils.execute("mount", "-t", kind, "-o", options, image, target)
+        run("mount", "-t", kind, "-o", options, image, target)
 
 
 @privileged
@@ -79,8 +78,8 @@ def share_propagation(path: str) -> None:
     """Make *path* a mount whose later mounts are seen by servers in mount namespaces."""
     real = os.path.realpath(path)
     if all(point != real for point, _ in _table()):
-        processutils.execute("mount", "--bind", path, path)
-    processutils.execute("mount", "--make-shared", path)
+        run("mount", "--bind", path, path)
+    run("mount", "--make-shared", path)
 
 
 @privileged
@@ -119,7 +118,7 @@ def remove_tree(path: str) -> None:
     Does not leave the file system, so a forgotten mount below loses nothing.
     """
     if os.path.lexists(path):
-        processutils.execute("rm", "-rf", "--one-file-system", "--", path)
+        run("rm", "-rf", "--one-file-system", "--", path)
 
 
 @privileged
@@ -138,7 +137,7 @@ def exchange(one: str, other: str) -> None:
 @privileged
 def tree_size(path: str) -> int:
     """Bytes on disk of all that is in a directory."""
-    output, _ = processutils.execute("du", "-s", "-B1", "--", path)
+    output = run("du", "-s", "-B1", "--", path)
     return int(output.split()[0])
 
 

@@ -8,9 +8,8 @@ import signal
 import time
 from pathlib import Path
 
-from oslo_concurrency import processutils
-
 from fileshare.privileged import privileged
+from fileshare.privileged.commands import run
 
 END_TRIES = 100
 END_PAUSE = 0.05
@@ -34,7 +33,7 @@ def user() -> int:
 @privileged
 def start_bus(config: str) -> None:
     """Start a message bus that outlives this process; it writes its pid as *config* says."""
-    processutils.execute("setsid", "dbus-daemon", f"--config-file={config}", "--fork")
+    run("setsid", "dbus-daemon", f"--config-file={config}", "--fork")
 
 
 @privileged
@@ -46,8 +45,7 @@ def start_ganesha(config: str, log: str, pid_file: str, bus: str, namespace: str
     """
     inside = [] if namespace is None else ["nsenter", f"--net=/run/netns/{namespace}"]
     command = ["ganesha.nfsd", "-f", config, "-L", log, "-p", pid_file, "-N", "NIV_EVENT"]
-    environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": bus}
-    processutils.execute(*inside, "setsid", *command, env_variables=environment)
+    run(*inside, "setsid", *command, environment={"DBUS_SYSTEM_BUS_ADDRESS": bus})
 
 
 @privileged

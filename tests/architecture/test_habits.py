@@ -106,6 +106,19 @@ def test_what_nodes_agree_on_is_told_by_the_database():
     assert {name for name, _ in calls} == set(CLOCKS)
 
 
+def test_one_place_starts_processes():
+    """C115: the one that gives each command the same locale, whatever the daemon's is."""
+    found = {
+        module.name
+        for module in modules()
+        for node in module.walk(ast.Call)
+        if ast.unparse(node.func) in {"processutils.execute", "os.system", "os.popen", "os.execvp"}
+    }
+    assert found == {"privileged/commands.py"}
+    imported = {name for module in modules() for name, _ in module.imports()}
+    assert imported.isdisjoint({"subprocess", "pty", "locale"})
+
+
 def test_test_modules_have_names_of_their_own():
     """pytest imports them by their names alone: two of one name cannot be run together."""
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
