@@ -17,9 +17,11 @@ from fileshare.db.clock import NOW, after, now
 from fileshare.db.models import Intent
 from fileshare.db.query import one_of, values_of
 from fileshare.db.session import Session, assignments, count, parameters, swap, written
+from fileshare.db.sweeps import Sweep
 from fileshare.domain.statuses import IntentState
 
 UNSETTLED = (IntentState.OPEN, IntentState.PARKED)
+CLOSED = (IntentState.DONE, IntentState.FAILED)
 
 
 class LostClaim(Exception):
@@ -269,14 +271,7 @@ def make_due(session: Session, intent_id: str) -> bool:
     )
 
 
-def purge(session: Session, days: float, limit: int = 1000) -> int:
-    """Remove up to *limit* intents that were closed *days* ago; how many they were."""
-    ids = session.scalars(
-        sa.select(Intent.id)
-        .where(
-            Intent.state.in_((IntentState.DONE, IntentState.FAILED)),
-            Intent.closed_at <= after(-days * 86400),
-        )
-        .limit(limit)
-    ).all()
-    return count(session, sa.delete(Intent).where(Intent.id.in_(ids))) if ids else 0
+def closed(seconds: float) -> list[Sweep]:
+    """The intents that were closed *seconds* ago, as one sweep for each of their ends."""
+    order = (_C.closed_at, _C.id)
+    return [Sweep(order, seconds, where=(_C.state == state,)) for state in CLOSED]

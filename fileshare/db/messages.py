@@ -8,10 +8,11 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import sqlalchemy as sa
 
 from fileshare import errors
-from fileshare.db.clock import after, now
+from fileshare.db.clock import after
 from fileshare.db.models import Message
 from fileshare.db.query import Scope, paginate
-from fileshare.db.session import Session, count, swap
+from fileshare.db.session import Session, swap
+from fileshare.db.sweeps import Sweep
 from fileshare.domain.listing import Page
 from fileshare.domain.messages import ACTIONS, DETAILS, LEVEL_ERROR, RESOURCE_SHARE, describe
 
@@ -106,9 +107,7 @@ def delete(session: Session, scope: Scope, message_id: str) -> None:
         raise errors.NotFound(resource="Message", id=message_id)
 
 
-def expire(session: Session, limit: int = 1000) -> int:
-    """Remove up to *limit* expired messages; how many they were."""
-    ids = session.scalars(
-        sa.select(Message.id).where(Message.expires_at <= now()).limit(limit)
-    ).all()
-    return count(session, sa.delete(Message).where(Message.id.in_(ids))) if ids else 0
+def expired() -> Sweep:
+    """The messages whose time is over."""
+    columns = Message.__table__.c
+    return Sweep((columns.expires_at, columns.id), seconds=0)

@@ -1,95 +1,108 @@
-"""Removing for good what was deleted long ago: with its children, in small steps.
-
-Each step is a transaction of its own, so that nobody waits for long, and a purge that was
-interrupted is simply begun again.
-"""
+"""Removing for good what was deleted long ago, with all that hangs on it."""
 
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from fileshare.db import intents
-from fileshare.db.clock import after
-from fileshare.db.models import Base, Intent, Message
+from fileshare.db import intents, messages, request_keys
+from fileshare.db.models import AccessRule, Base, ResourceLock, Share
 from fileshare.db.session import Session, count
-from fileshare.domain.statuses import IntentState
+from fileshare.db.sweeps import Counts, Sweep
 
 DAY = 86400.0
-_CLOSED = (IntentState.DONE, IntentState.FAILED)
 
-Counts = collections.Counter[str]
+_LOCKS = ResourceLock.__table__.c
+
+# What names a row without a foreign key, because it may be one of two tables'.
+_LOOSE: Mapping[str, tuple[Any, ...]] = {
+    Share.__tablename__: (_LOCKS.resource_id,),
+    AccessRule.__tablename__: (_LOCKS.resource_id, _LOCKS.cause_id),
+}
 
 
 def tables() -> list[sa.Table]:
-    """The tables whose rows are kept for a while after their deletion, children first."""
-    return [table for table in reversed(Base.metadata.sorted_tables) if "deleted_at" in table.c]
+    """The tables whose rows are kept for a while after their deletion.
+
+    Parents first: they take their children along, and what is gone half is never seen.
+    """
+    return [table for table in Base.metadata.sorted_tables if "deleted_at" in table.c]
 
 
-def _children(table: sa.Table) -> Iterator[sa.Column[Any]]:
+def sweeps(days: float, key_seconds: float) -> list[Sweep]:
+    """What goes: rows that were deleted *days* ago, closed work of that age, expired messages.
+
+    And keys of requests that are *key_seconds* old.
+    """
+    return [
+        *(deleted(table, days * DAY) for table in tables()),
+        *intents.closed(days * DAY),
+        messages.expired(),
+        request_keys.old(key_seconds),
+    ]
+
+
+def deleted(table: sa.Table, seconds: float) -> Sweep:
+    """Rows that were deleted *seconds* ago, and on which nothing hangs that is alive."""
+    alive = tuple(
+        sa.exists(
+            sa.select(column)
+            .where(column == table.c.id, column.table.c.deleted_at.is_(None))
+            .correlate(table)
+        )
+        for column in children(table)
+        if "deleted_at" in column.table.c
+    )
+    order = (table.c.deleted_at, table.c.created_at, table.c.id)
+    return Sweep(order, seconds, unless=alive, remove=_remove)
+
+
+def children(table: Any) -> Iterator[sa.Column[Any]]:
     """The columns of other tables that refer to a row of *table*."""
     for child in Base.metadata.sorted_tables:
         for key in child.foreign_keys:
             if key.column.table is table and child is not table:
                 yield key.parent
+    yield from _LOOSE.get(table.name, ())
 
 
-def _old(table: sa.Table, days: float) -> sa.ColumnElement[bool]:
-    """Rows that were deleted *days* ago, and on which nothing hangs that is alive."""
-    alive = [
-        sa.exists(
-            sa.select(column).where(column == table.c.id, column.table.c.deleted_at.is_(None))
-        )
-        for column in _children(table)
-        if "deleted_at" in column.table.c
-    ]
-    old = table.c.deleted_at <= after(-days * DAY)
-    return sa.and_(old, *(~child for child in alive))
-
-
-def counted(session: Session, days: float) -> Counts:
-    """How many rows of each table a purge would begin with; children are not counted."""
+def _remove(session: Session, key: Any, ids: Sequence[Any]) -> Counts:
+    """Remove rows by their ids, what hangs on them first."""
     found: Counts = collections.Counter()
-    wanted: list[tuple[Any, sa.ColumnElement[bool]]] = [
-        (table, _old(table, days)) for table in tables()
-    ]
-    wanted.append((Intent.__table__, _closed(days)))
-    wanted.append((Message.__table__, Message.expires_at <= after(0)))
-    for table, where in wanted:
-        statement = sa.select(sa.func.count()).select_from(table).where(where)
-        found[table.name] = session.scalars(statement).one()
-    return found
-
-
-def _closed(days: float) -> sa.ColumnElement[bool]:
-    return sa.and_(Intent.state.in_(_CLOSED), Intent.closed_at <= after(-days * DAY))
-
-
-def step(session: Session, table: sa.Table, days: float, limit: int) -> Counts:
-    """Remove up to *limit* rows of *table* that were deleted *days* ago, with their children."""
-    found: Counts = collections.Counter()
-    statement = sa.select(table.c.id).where(_old(table, days)).order_by(table.c.id).limit(limit)
-    ids = session.scalars(statement).all()
-    if ids:
-        _remove(session, table, ids, found)
-    return found
-
-
-def _remove(session: Session, table: sa.Table, ids: Sequence[Any], found: Counts) -> None:
-    for column in _children(table):
+    for column in children(key.table):
         child = column.table
-        if any(True for _ in _children(child)):
-            theirs = session.scalars(sa.select(child.c.id).where(column.in_(ids))).all()
-            if theirs:
-                _remove(session, child, theirs, found)
-        else:
-            found[child.name] += count(session, sa.delete(child).where(column.in_(ids)))
-    found[table.name] += count(session, sa.delete(table).where(table.c.id.in_(ids)))
+        has_children = any(True for _ in children(child))
+        # Looked for first: a deletion among few rows reads, and locks, all of them on MySQL.
+        wanted = child.c.id if has_children else column
+        theirs = session.scalars(sa.select(wanted).where(column.in_(ids)).distinct()).all()
+        if theirs and has_children:
+            found += _remove(session, wanted, theirs)
+        elif theirs:
+            found[child.name] += count(session, sa.delete(child).where(column.in_(theirs)))
+    found[key.table.name] += count(session, sa.delete(key.table).where(key.in_(ids)))
+    return found
 
 
-def closed_intents(session: Session, days: float, limit: int) -> Counts:
-    """Remove up to *limit* intents that were closed *days* ago."""
-    return collections.Counter({Intent.__tablename__: intents.purge(session, days, limit)})
+def counted(session: Session, wanted: Sequence[Sweep]) -> Counts:
+    """How many rows of each table sweeps would remove, with what hangs on them."""
+    going: dict[str, list[sa.ColumnElement[bool]]] = collections.defaultdict(list)
+    for sweep in wanted:
+        going[sweep.table.name].append(sweep.old(sweep.bound(session)))
+    found: Counts = collections.Counter()
+    for table in _parents_first():
+        if clauses := going[table.name]:
+            counting = sa.select(sa.func.count()).select_from(table).where(sa.or_(*clauses))
+            found[table.name] = session.scalars(counting).one()
+        for column in children(table) if clauses else ():
+            theirs = sa.select(table.c.id).where(sa.or_(*clauses))
+            going[column.table.name].append(column.in_(theirs))
+    return +found
+
+
+def _parents_first() -> list[sa.Table]:
+    """All tables; last those that name their parents without a foreign key."""
+    loose = {column.table for columns in _LOOSE.values() for column in columns}
+    return sorted(Base.metadata.sorted_tables, key=loose.__contains__)

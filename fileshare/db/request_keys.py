@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from oslo_db import exception as db_exception
 
 from fileshare import errors
-from fileshare.db.clock import after
 from fileshare.db.models import RequestKey
-from fileshare.db.session import Session, StartOver, count
+from fileshare.db.session import Session, StartOver
+from fileshare.db.sweeps import Sweep
 
 
 def claim(
@@ -38,8 +38,7 @@ def claim(
     return resource_id
 
 
-def expire(session: Session, seconds: float, limit: int = 1000) -> int:
-    """Forget up to *limit* keys that are *seconds* old; how many they were."""
-    old = sa.select(RequestKey.id).where(RequestKey.created_at <= after(-seconds)).limit(limit)
-    ids = session.scalars(old).all()
-    return count(session, sa.delete(RequestKey).where(RequestKey.id.in_(ids))) if ids else 0
+def old(seconds: float) -> Sweep:
+    """The keys that are *seconds* old."""
+    columns = RequestKey.__table__.c
+    return Sweep((columns.created_at, columns.id), seconds)

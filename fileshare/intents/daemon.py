@@ -55,16 +55,19 @@ def _always() -> bool:
 
 @dataclass(slots=True)
 class Daemon:
-    """One service of a process: scheduler, data, or the share daemon of one back end."""
+    """One service of a process: scheduler, data, or the share daemon of one back end.
+
+    *stopping* is set when it shall end, for periodic tasks that take long.
+    """
 
     runtime: Runtime
     identity: Identity
     consumer: Consumer
     periodics: Sequence[Periodic] = ()
     ready: Callable[[], bool] = _always
+    stopping: threading.Event = field(default_factory=threading.Event)
     _queue: FairQueue = field(init=False)
     _queued: set[str] = field(default_factory=set)
-    _stopping: threading.Event = field(default_factory=threading.Event)
     _presence: threading.Lock = field(default_factory=threading.Lock)
     _workers: list[threading.Thread] = field(default_factory=list)
     _loops: list[Any] = field(default_factory=list)
@@ -97,7 +100,7 @@ class Daemon:
     def answer(self, ids: Iterable[str]) -> None:
         """Queue what was rung for; what waits already is not queued again."""
         for intent_id in ids:
-            if intent_id not in self._queued and not self._stopping.is_set():
+            if intent_id not in self._queued and not self.stopping.is_set():
                 self._queued.add(intent_id)
                 self._queue.put(intent_id)
 
@@ -108,7 +111,7 @@ class Daemon:
     def heartbeat(self) -> None:
         """Say that the daemon works, unless its back end does not."""
         with self._presence:
-            if self._stopping.is_set() or not self.ready():
+            if self.stopping.is_set() or not self.ready():
                 return
             run = self.runtime.sessions.run
             member = self._member
@@ -131,7 +134,7 @@ class Daemon:
 
         Claims are kept meanwhile.  *timeout* is less than what the process is given to end in.
         """
-        self._stopping.set()
+        self.stopping.set()
         self._once(Periodic("leave", 0, self.leave))
         self._queue.close()
         for loop in self._loops:
@@ -159,7 +162,7 @@ class Daemon:
                 self.runtime.transport, destination, self.identity.node, self.answer
             )
             server.start()
-            if self._stopping.is_set():
+            if self.stopping.is_set():
                 return
             self._server = server
 
@@ -167,7 +170,7 @@ class Daemon:
         while (intent_id := self._queue.take()) is not None:
             self._queued.discard(intent_id)
             # Who is no member takes no work: it may have been refused.
-            if self._stopping.is_set() or self._member is None:
+            if self.stopping.is_set() or self._member is None:
                 continue
             try:
                 self.consumer.perform(intent_id)

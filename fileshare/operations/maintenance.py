@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import collections
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from fileshare import errors
 from fileshare.context import service_context
 from fileshare.db import backends as db_backends
-from fileshare.db import chores, intents, messages, purge, recounts
+from fileshare.db import chores, intents, purge, recounts, sweeps
 from fileshare.db.backends import Load
-from fileshare.db.purge import Counts
 from fileshare.db.recounts import Difference
-from fileshare.db.session import Session
+from fileshare.db.sweeps import Counts, Pace, Sweep, Tell
 from fileshare.domain import hosts
 from fileshare.domain.hosts import Location
 from fileshare.intents import backends
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit, operation
 
-BATCH = 500
 Result = TypeVar("Result")
-
-Tell = Callable[[Mapping[str, int]], None]
 
 
 @operation
@@ -59,28 +55,23 @@ def result(unit: Unit, intent_id: str) -> Comparison:
 
 @operation
 def purgeable(unit: Unit, days: float) -> Mapping[str, int]:
-    """How many rows of each table a purge would remove, not counting what hangs on them."""
-    return purge.counted(unit.session, days)
+    """How many rows of each table a purge would remove."""
+    return purge.counted(unit.session, _sweeps(unit.runtime, days))
 
 
-def purge_deleted(runtime: Runtime, days: float, tell: Tell, batch: int = BATCH) -> Counts:
-    """Remove what was deleted *days* ago, closed work of that age and expired messages.
+def purge_deleted(runtime: Runtime, days: float, tell: Tell, pace: Pace | None = None) -> Counts:
+    """Remove what was deleted *days* ago, closed work of that age, and what has expired.
 
     *tell* is given the numbers of removed rows by table after each step.
     """
-    done: Counts = collections.Counter()
-    for step in _steps(days, batch):
-        while removed := +runtime.sessions.run(step):
-            done += removed
-            tell(done)
+    pace, done = pace or Pace(), collections.Counter[str]()
+    for sweep in _sweeps(runtime, days):
+        done += sweeps.run(runtime.sessions, sweep, pace, tell)
     return done
 
 
-def _steps(days: float, batch: int) -> Iterator[Callable[[Session], Counts]]:
-    for table in purge.tables():
-        yield functools.partial(purge.step, table=table, days=days, limit=batch)
-    yield functools.partial(purge.closed_intents, days=days, limit=batch)
-    yield lambda session: collections.Counter({"messages": messages.expire(session, batch)})
+def _sweeps(runtime: Runtime, days: float) -> list[Sweep]:
+    return purge.sweeps(days, runtime.conf.api.idempotency_key_ttl)
 
 
 class _Undone(Exception):

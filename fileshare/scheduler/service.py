@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from fileshare.db import intents, messages, request_keys, services
+import threading
+from collections.abc import Callable
+
+from fileshare.db import intents, messages, request_keys, services, sweeps
+from fileshare.db.purge import DAY
+from fileshare.db.sweeps import Pace, Sweep
 from fileshare.intents import destinations, reaper
 from fileshare.intents.consumer import Consumer
 from fileshare.intents.daemon import Daemon, Periodic, of_node
@@ -18,40 +23,48 @@ def make(runtime: Runtime, process: str) -> Daemon:
     conf = runtime.conf
     identity = of_node(conf, BINARY, process)
     consumer = Consumer(runtime, handlers(conf), [destinations.SCHEDULER], process)
-    return Daemon(runtime, identity, consumer, chores(runtime))
+    stopping = threading.Event()
+    return Daemon(runtime, identity, consumer, chores(runtime, stopping), stopping=stopping)
 
 
-def chores(runtime: Runtime) -> list[Periodic]:
-    """What somebody must do for the whole cloud, and one scheduler at a time does."""
+def chores(runtime: Runtime, stopping: threading.Event) -> list[Periodic]:
+    """What somebody must do for the whole cloud, and one scheduler at a time does.
+
+    *stopping* is set when no more shall be done: what takes long ends at its next step.
+    """
     conf = runtime.conf
 
     def mark_down() -> None:
         runtime.sessions.run(lambda session: services.mark_down(session, conf.service_down_time))
 
-    def expire_messages() -> None:
-        while runtime.sessions.run(messages.expire):
-            pass
+    def sweep(*wanted: Sweep) -> Callable[[], None]:
+        def action() -> None:
+            for one in wanted:
+                sweeps.run(runtime.sessions, one, Pace(stop=stopping))
 
-    def expire_keys() -> None:
-        while runtime.sessions.run(
-            lambda session: request_keys.expire(session, conf.api.idempotency_key_ttl)
-        ):
-            pass
-
-    def purge_intents() -> None:
-        while runtime.sessions.run(
-            lambda session: intents.purge(session, conf.intents.retain_days)
-        ):
-            pass
+        return action
 
     return [
         Periodic("mark down", conf.service_down_time / 2, mark_down, "mark-down"),
         Periodic("reap", conf.service_down_time, lambda: reaper.reap(runtime), "reap"),
         Periodic(
-            "expire messages", conf.message_reap_interval, expire_messages, "expire-messages"
+            "expire messages",
+            conf.message_reap_interval,
+            sweep(messages.expired()),
+            "expire-messages",
         ),
-        Periodic("expire request keys", 3600, expire_keys, "expire-request-keys"),
-        Periodic("purge intents", 3600, purge_intents, "purge-intents"),
+        Periodic(
+            "expire request keys",
+            3600,
+            sweep(request_keys.old(conf.api.idempotency_key_ttl)),
+            "expire-request-keys",
+        ),
+        Periodic(
+            "purge intents",
+            3600,
+            sweep(*intents.closed(conf.intents.retain_days * DAY)),
+            "purge-intents",
+        ),
         Periodic(
             "empty the recycle bin",
             conf.check_for_expired_shares_in_recycle_bin_interval,

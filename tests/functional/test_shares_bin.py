@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import threading
 
 import pytest
 import sqlalchemy as sa
@@ -176,7 +177,9 @@ def test_a_share_that_is_restored_in_the_last_moment_stays(program, monkeypatch)
 def test_the_chore_is_the_schedulers(program):
     share_id = in_the_bin(program)
     expire(program)
-    chore = next(task for task in chores(program.runtime) if "recycle bin" in task.name)
+    chore = next(
+        task for task in chores(program.runtime, threading.Event()) if "recycle bin" in task.name
+    )
     assert (chore.seconds, chore.shared) == (3600, "recycle-bin")
     chore.action()
     assert program.show(share_id)["status"] == "deleting"

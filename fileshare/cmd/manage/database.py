@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 
 from fileshare.cmd.manage.program import Doing, Listing, Parser, Rows, with_dry_run
 from fileshare.context import service_context
 from fileshare.db import migration, online
+from fileshare.db.sweeps import BATCH, PERCENT, Pace
 from fileshare.operations import maintenance
 
 _BAD_COUNT = 127
@@ -43,15 +45,28 @@ class Version(Listing):
 class Purge(Listing):
     """Remove for good what was deleted so many days ago.
 
-    Shares and instances go with all that hung on them, closed work goes at the same age, user
-    messages when they have expired.  Small steps: the services keep running, and a purge that
-    was interrupted is begun again.  Exit codes: 0 done, 1 refused or failed.
+    Shares and instances go with all that hung on them, closed work goes at the same age; user
+    messages and keys of requests when they have expired.  Small steps with rests in between: the
+    services keep running, and a purge that was interrupted is begun again.  Exit codes: 0 done,
+    1 refused or failed.
     """
 
     def get_parser(self, prog_name: str) -> Parser:
         parser: Parser = with_dry_run(super().get_parser(prog_name))
         parser.add_argument("days", type=_days, help="Age in days; 0 is everything.")
-        parser.add_argument("--batch", type=_positive, default=maintenance.BATCH)
+        parser.add_argument(
+            "--batch",
+            type=_positive,
+            default=BATCH,
+            help="Most rows to remove at once, fewer where that takes long. Default: %(default)s.",
+        )
+        parser.add_argument(
+            "--pace",
+            type=_percent,
+            default=PERCENT,
+            help="Percent of the time to work; the rest is left to the services. 100 rests never. "
+            "Default: %(default)s.",
+        )
         return parser
 
     def take_action(self, parsed: argparse.Namespace) -> Rows:
@@ -59,14 +74,27 @@ class Purge(Listing):
         if parsed.dry_run:
             found = maintenance.purgeable(runtime, service_context(), parsed.days)
         else:
-            found = maintenance.purge_deleted(
-                runtime, parsed.days, self._progress, batch=parsed.batch
-            )
+            pace, progress = Pace(parsed.batch, parsed.pace), Progress(self.tell)
+            found = maintenance.purge_deleted(runtime, parsed.days, progress.add, pace)
         what = "to remove" if parsed.dry_run else "removed"
         return ("table", what), sorted(found.items())
 
-    def _progress(self, done: Mapping[str, int]) -> None:
-        self.tell(f"{sum(done.values())} rows removed")
+
+class Progress:
+    """Says how many rows were removed: after the first step, and then every few seconds."""
+
+    SECONDS = 5.0
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._rows = 0
+        self._told_at = -self.SECONDS
+
+    def add(self, removed: Mapping[str, int]) -> None:
+        self._rows += sum(removed.values())
+        if time.monotonic() - self._told_at >= self.SECONDS:
+            self._tell(f"{self._rows} rows removed")
+            self._told_at = time.monotonic()
 
 
 def _days(value: str) -> float:
@@ -74,6 +102,13 @@ def _days(value: str) -> float:
         if 0 <= (days := float(value)) <= 36500:  # noqa: PLR2004  (a hundred years)
             return days
     raise argparse.ArgumentTypeError(f"{value} is no age in days")
+
+
+def _percent(value: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < (percent := float(value)) <= 100:  # noqa: PLR2004
+            return percent
+    raise argparse.ArgumentTypeError(f"{value} is not above 0 and at most 100")
 
 
 def _positive(value: str) -> int:

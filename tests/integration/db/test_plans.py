@@ -202,12 +202,6 @@ def test_a_count_reads_an_index_and_nothing_twice(session, cost):
     assert found.read <= 700
 
 
-def test_messages_expire_in_batches(session, cost):
-    with cost() as found:
-        messages.expire(session, limit=5)
-    assert found.read <= 60
-
-
 def test_a_report_reads_its_own_pool(session, cost):
     row = {"pool": "pool", "capabilities": {}}
     with cost() as found:
