@@ -62,3 +62,22 @@ def test_only_their_own(program, replicated):
     refused(program.get(f"/share-replicas/{first['id']}", as_=STRANGER), 404)
     for query in (f"?share_id={replicated[1]}", f"?share_id={NOBODY}"):
         refused(program.get(f"/share-replicas{query}", as_=STRANGER), 404)
+
+
+@pytest.mark.parametrize("as_", [MEMBER, STRANGER])
+def test_a_member_sees_the_replicas_of_its_project_alone(program, replicated, as_):
+    """C075: by list, show, export locations and metadata; also of a share that is public."""
+    program.new_share(share_type="replicated", as_=STRANGER)
+    every = listed(program, "?all_tenants=1", as_=ADMIN)
+    assert len(every) == 3
+    own = [row["id"] for row in every if (row["share_id"] in replicated) == (as_ == MEMBER)]
+    for row in every:
+        program.put(f"/shares/{row['share_id']}", {"share": {"is_public": True}}, as_=ADMIN)
+    for path in ("", "/detail", "?all_tenants=1", "/detail?all_tenants=1"):
+        answer = program.get(f"/share-replicas{path}", as_=as_)
+        assert answer.status == 200
+        assert [row["id"] for row in answer["share_replicas"]] == own, path
+    for row in every:
+        for part in ("", "/export-locations", "/metadata"):
+            answer = program.get(f"/share-replicas/{row['id']}{part}", as_=as_)
+            assert answer.status == (200 if row["id"] in own and not part else 404), part
