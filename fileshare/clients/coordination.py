@@ -86,9 +86,12 @@ class Coordination:
             pass
 
     @contextlib.contextmanager
-    def lock(self, name: str) -> Iterator[None]:
-        """Wait for the lock, and hold it; raises LockHeld, or CoordinationAway."""
-        seconds = patience(self._conf)
+    def lock(self, name: str, seconds: float | None = None) -> Iterator[None]:
+        """Wait for the lock, and hold it; raises LockHeld, or CoordinationAway.
+
+        *seconds* is how long it is waited for, if not as long as by :func:`patience`.
+        """
+        seconds = patience(self._conf) if seconds is None else seconds
         with self._held(name, seconds) as got:
             if not got:
                 raise errors.LockHeld(seconds=round(seconds))

@@ -21,7 +21,8 @@ OPTS = [
         mutable=True,
         help="Seconds for which one claim is renewed. A call of a driver that takes longer hangs: "
         "another worker takes the work over, waits until the call ends, and gives the work up "
-        "if it never does; what the hung one says then is not listened to any more.",
+        "if it never does; what the hung one says then is not listened to any more. What is done "
+        "by the clock, such as the comparison of a back end, is begun anew after this time.",
     ),
     cfg.FloatOpt(
         "poll_interval",

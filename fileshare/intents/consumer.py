@@ -165,6 +165,7 @@ class Consumer:
         if job.hangs():
             # Not lost yet: should it end before anybody else begins, it has done the work.
             LOG.error("Intent %s (%s) hangs; its claim ends", job.intent.id, job.work.kind)
+            job.give_up()
             return
         try:
             job.keep()

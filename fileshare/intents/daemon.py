@@ -16,25 +16,11 @@ from fileshare.db import intents, services
 from fileshare.db.services import Identity
 from fileshare.intents.consumer import Consumer
 from fileshare.intents.fairness import FairQueue
+from fileshare.intents.rounds import Periodic, Repeated, plain
 from fileshare.intents.runtime import Runtime
 from fileshare.rpc import doorbell
 
 LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Periodic:
-    """Something that is done every *seconds*: a reconciler, safe to run anywhere, at any time.
-
-    *shared* tasks have one owner at a time among all daemons that have them: the name of a lock.
-    The first time is at once, or *later*: after the interval.
-    """
-
-    name: str
-    seconds: float
-    action: Callable[[], Any]
-    shared: str | None = None
-    later: bool = False
 
 
 def of_node(conf: cfg.ConfigOpts, binary: str, process: str) -> Identity:
@@ -70,8 +56,8 @@ class Daemon:
     _queued: set[str] = field(default_factory=set)
     _presence: threading.Lock = field(default_factory=threading.Lock)
     _workers: list[threading.Thread] = field(default_factory=list)
-    _loops: list[Any] = field(default_factory=list)
-    _keeping: Any = None
+    _loops: list[Repeated] = field(default_factory=list)
+    _keeping: Repeated | None = None
     _server: Any = None
     _member: str | None = None
 
@@ -85,14 +71,16 @@ class Daemon:
         """Report the service, and take work."""
         conf = self.runtime.conf
         # A database that is away now is there at one of the next heartbeats.
-        heartbeat = Periodic("heartbeat", conf.report_interval, self.heartbeat)
-        self._once(heartbeat)
+        heartbeat = self._repeated("heartbeat", conf.report_interval, self.heartbeat)
+        heartbeat.once()
         for number in range(conf.intents.workers):
             self._workers.append(self._thread(f"worker-{number}", self._work))
-        keep = Periodic("keep claims", conf.intents.lease / 3, self.consumer.keep_running)
-        self._keeping = self._repeat(keep)
-        poll = Periodic("poll", conf.intents.poll_interval, self.poll)
-        self._loops = [self._repeat(task) for task in (poll, heartbeat, *self.periodics)]
+        poll = self._repeated("poll", conf.intents.poll_interval, self.poll)
+        own = [Repeated(task, self.identity.host, self.runtime) for task in self.periodics]
+        self._loops = [poll, heartbeat, *own]
+        self._keeping = self._repeated("keep claims", conf.intents.lease / 3, self.keep)
+        for loop in (self._keeping, *self._loops):
+            loop.start()
         if self.runtime.transport is not None:
             # Connecting waits for the broker; the daemon works without it meanwhile.
             self._thread("listen", self._listen)
@@ -108,11 +96,19 @@ class Daemon:
         """Look for work whose ring was lost, or whose worker was."""
         self.answer(self.consumer.due())
 
+    def keep(self) -> None:
+        """Hold the claims on what is in hand, and let go of what hangs."""
+        for loop in self._loops:
+            loop.watch()
+        self.consumer.keep_running()
+
     def heartbeat(self) -> None:
         """Say that the daemon works, unless its back end does not."""
         with self._presence:
             if self.stopping.is_set() or not self.ready():
                 return
+            if any(loop.is_stuck for loop in self._loops):
+                return  # where it hangs no new share is placed
             run = self.runtime.sessions.run
             member = self._member
             if member is None or not run(lambda session: services.heartbeat(session, member)):
@@ -135,7 +131,7 @@ class Daemon:
         Claims are kept meanwhile.  *timeout* is less than what the process is given to end in.
         """
         self.stopping.set()
-        self._once(Periodic("leave", 0, self.leave))
+        self._repeated("leave", 0, self.leave).once()
         self._queue.close()
         for loop in self._loops:
             loop.stop()
@@ -180,25 +176,5 @@ class Daemon:
             finally:
                 leave_the_log()
 
-    def _repeat(self, task: Periodic) -> Any:
-        # Imported here, because cmd chooses threads or eventlet before.
-        from oslo_service import loopingcall  # noqa: PLC0415
-
-        loop = loopingcall.FixedIntervalLoopingCall(self._once, task)
-        delay = task.seconds if task.later else None
-        loop.start(interval=task.seconds, initial_delay=delay, stop_on_exception=False)
-        return loop
-
-    def _once(self, task: Periodic) -> None:
-        try:
-            self._perform(task)
-        except Exception:
-            LOG.exception("Periodic task %s of %s failed", task.name, self.identity.host)
-
-    def _perform(self, task: Periodic) -> None:
-        if task.shared is None:
-            task.action()
-            return
-        with self.runtime.locks.try_lock(task.shared) as mine:
-            if mine:
-                task.action()
+    def _repeated(self, name: str, seconds: float, action: Callable[[], Any]) -> Repeated:
+        return Repeated(Periodic(name, seconds, plain(action)), self.identity.host, self.runtime)

@@ -18,6 +18,7 @@ from fileshare.db.session import TRANSIENT, Session
 from fileshare.domain.quotas import Charge
 from fileshare.drivers.base import Driver
 from fileshare.intents import failpoints
+from fileshare.intents.grip import Grip
 from fileshare.intents.kinds import Work
 from fileshare.intents.runtime import Runtime
 
@@ -64,9 +65,10 @@ class Job(Generic[W]):
     backend: Backend | None = None
     reads: Callable[[Session, Job[Any]], Any] | None = None
     foreseen: list[Any] = field(default_factory=list)
-    began_at: float = field(default_factory=time.monotonic)
+    seen_at: float = field(default_factory=time.monotonic)
     kept_at: float = field(default_factory=time.monotonic)
     lost: threading.Event = field(default_factory=threading.Event)
+    grips: list[Grip] = field(default_factory=list)
     on_failure: list[Callable[[Session], None]] = field(default_factory=list)
     """What else is written should the work fail; a handler adds to it as it goes."""
 
@@ -117,13 +119,40 @@ class Job(Generic[W]):
             raise
         self.kept_at = time.monotonic()
 
+    def alive(self) -> None:
+        """Say that work of many calls goes on; raises LostClaim where it is somebody else's."""
+        if self.lost.is_set():
+            raise LostClaim(self.intent.id)
+        self.seen_at = time.monotonic()
+        if self.is_ageing():
+            self.keep()
+
     def is_ageing(self) -> bool:
         """Whether a good part of the lease is over."""
         return bool(time.monotonic() - self.kept_at > self.runtime.conf.intents.lease / 4)
 
     def hangs(self) -> bool:
-        """Whether it has been in hand for longer than any work should be."""
-        return bool(time.monotonic() - self.began_at > self.runtime.conf.intents.longest_work)
+        """Whether no sign of life came for longer than any work should take."""
+        return bool(time.monotonic() - self.seen_at > self.runtime.conf.intents.longest_work)
+
+    def give_up(self) -> None:
+        """Let go of what must not be held by work that hangs; it stops where it had held it."""
+        for grip in self.grips:
+            self.lost.set()
+            grip.release()
+
+    @contextlib.contextmanager
+    def holding(self, name: str) -> Iterator[None]:
+        """Hold a lock, for as long as the work does not hang; raises LockHeld."""
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self.runtime.locks.lock(name))
+            grip = Grip(stack.pop_all())
+        self.grips.append(grip)
+        try:
+            yield
+        finally:
+            self.grips.remove(grip)
+            grip.release()
 
     @contextlib.contextmanager
     def driving(self, instance_id: str) -> Iterator[Driver]:

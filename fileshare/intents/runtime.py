@@ -21,7 +21,9 @@ from fileshare.rpc.notifications import Notifier, Silence
 class Locks(Protocol):
     """Named locks between processes and nodes."""
 
-    def lock(self, name: str) -> contextlib.AbstractContextManager[None]: ...
+    def lock(
+        self, name: str, seconds: float | None = None
+    ) -> contextlib.AbstractContextManager[None]: ...
 
     def try_lock(self, name: str) -> contextlib.AbstractContextManager[bool]: ...
 

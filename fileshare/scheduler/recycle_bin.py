@@ -12,6 +12,7 @@ from fileshare.db import recycle_bin, transitions
 from fileshare.domain.lifecycle import SHARE
 from fileshare.intents import holding
 from fileshare.intents.kinds import DeleteShare
+from fileshare.intents.rounds import Alive, always
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit, operation
 
@@ -20,7 +21,7 @@ LOG = logging.getLogger(__name__)
 BATCH = 100
 
 
-def empty(runtime: Runtime) -> int:
+def empty(runtime: Runtime, alive: Alive = always) -> int:
     """Begin to remove every share that has expired; how many.
 
     One that cannot be removed now does not keep the others: it is looked at next time.
@@ -33,6 +34,7 @@ def empty(runtime: Runtime) -> int:
         if len(found) < BATCH:
             return begun
         last = found[-1]
+        alive()
 
 
 def _expire(runtime: Runtime, share_id: str) -> bool:

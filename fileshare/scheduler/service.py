@@ -10,7 +10,8 @@ from fileshare.db.purge import DAY
 from fileshare.db.sweeps import Pace, Sweep
 from fileshare.intents import destinations, reaper
 from fileshare.intents.consumer import Consumer
-from fileshare.intents.daemon import Daemon, Periodic, of_node
+from fileshare.intents.daemon import Daemon, of_node
+from fileshare.intents.rounds import Alive, Periodic, plain
 from fileshare.intents.runtime import Runtime
 from fileshare.scheduler import recycle_bin
 from fileshare.scheduler.handlers import handlers
@@ -37,16 +38,16 @@ def chores(runtime: Runtime, stopping: threading.Event) -> list[Periodic]:
     def mark_down() -> None:
         runtime.sessions.run(lambda session: services.mark_down(session, conf.service_down_time))
 
-    def sweep(*wanted: Sweep) -> Callable[[], None]:
-        def action() -> None:
+    def sweep(*wanted: Sweep) -> Callable[[Alive], None]:
+        def action(alive: Alive) -> None:
             for one in wanted:
-                sweeps.run(runtime.sessions, one, Pace(stop=stopping))
+                sweeps.run(runtime.sessions, one, Pace(stop=stopping), lambda _removed: alive())
 
         return action
 
     return [
-        Periodic("mark down", conf.service_down_time / 2, mark_down, "mark-down"),
-        Periodic("reap", conf.service_down_time, lambda: reaper.reap(runtime), "reap"),
+        Periodic("mark down", conf.service_down_time / 2, plain(mark_down), "mark-down"),
+        Periodic("reap", conf.service_down_time, plain(lambda: reaper.reap(runtime)), "reap"),
         Periodic(
             "expire messages",
             conf.message_reap_interval,
@@ -68,7 +69,7 @@ def chores(runtime: Runtime, stopping: threading.Event) -> list[Periodic]:
         Periodic(
             "empty the recycle bin",
             conf.check_for_expired_shares_in_recycle_bin_interval,
-            lambda: recycle_bin.empty(runtime),
+            lambda alive: recycle_bin.empty(runtime, alive),
             "recycle-bin",
         ),
     ]

@@ -22,6 +22,7 @@ from fileshare.drivers.base import Driver
 from fileshare.drivers.model import AccessChange, AccessRule, Export
 from fileshare.intents import destinations, failpoints
 from fileshare.intents.holding import promise_rules
+from fileshare.intents.rounds import Alive, always
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit
 from fileshare.share import references
@@ -34,56 +35,80 @@ Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
 
-def _always() -> None:
-    """Where nothing can be taken over by somebody else."""
-
-
 @dataclass(frozen=True, slots=True)
 class Care:
     """A back end and its driver, for calls about one instance at a time.
 
-    *holder* is the intent on whose behalf shares are held; *alive* raises where it was taken
-    over meanwhile.
+    *holder* is the intent on whose behalf shares are held; *alive* raises where what is done was
+    taken over meanwhile: of a call that was waited for too long nothing is listened to.
     """
 
     runtime: Runtime
     host: str
     driver: Driver
     holder: str | None = None
-    alive: Callable[[], None] = field(default=_always)
+    alive: Alive = field(default=always)
 
     @contextlib.contextmanager
     def alone(self, instance_id: str) -> Iterator[Candidate | None]:
         """No other process makes a call about the instance meanwhile.
 
-        Yields it as it is now, or None where it is gone, somewhere else, or a verb works on it.
+        Yields it as it is now, or None where it is gone, somewhere else, or in work.
         """
-        with self.runtime.locks.lock(f"instance-{instance_id}"):
-            self.alive()
-            found = self.runtime.sessions.run(lambda session: chores.those(session, [instance_id]))
-            here = found and destinations.share(found[0].host) == destinations.share(self.host)
+        with self.undisturbed(instance_id) as got:
+            found = self._look(instance_id) if got else None
             failpoints.hit("driver.before", "care")
-            yield found[0] if here and found[0].is_free(self.holder) else None
+            yield found
             failpoints.hit("driver.after", "care")
+
+    def _look(self, instance_id: str) -> Candidate | None:
+        found = self.runtime.sessions.run(lambda session: chores.those(session, [instance_id]))
+        here = found and destinations.share(found[0].host) == destinations.share(self.host)
+        return found[0] if here and found[0].is_free(self.holder) else None
+
+    @contextlib.contextmanager
+    def undisturbed(self, instance_id: str) -> Iterator[bool]:
+        """Wait until no call about the instance is made; False where one takes a whole lease.
+
+        Chores pass such an instance over: the call may hang, and there are others.
+        """
+        conf = self.runtime.conf.intents
+        # Who waits gives no sign of life, and must not be taken for one that hangs.
+        seconds = min(conf.lease, conf.longest_work / 2)
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(self.runtime.locks.lock(f"instance-{instance_id}", seconds))
+                got = True
+            except errors.LockHeld:
+                LOG.warning("Instance %s is passed over: a call about it goes on", instance_id)
+                got = False
+            self.alive()
+            yield got
 
     def call(
         self, method: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs
     ) -> Result:
         """What the driver's *method* returns; whatever it raises is a DriverError."""
         try:
-            return method(*args, **kwargs)
+            found = method(*args, **kwargs)
         except errors.FileshareError:
+            self.alive()
             raise
         except Exception as error:
+            self.alive()
             raise errors.DriverError(operator_text=loader.describe(error)) from error
+        self.alive()
+        return found
 
     def works(self) -> str | None:
         """Why the back end as a whole does not work; None where it does."""
+        reason: str | None = None
         try:
             self.driver.check()
         except Exception as error:  # noqa: BLE001  (whatever a driver raises)
-            return loader.describe(error)
-        return None
+            reason = loader.describe(error)
+        self.alive()
+        return reason
 
 
 class Restored(NamedTuple):
@@ -110,9 +135,7 @@ def restore(care: Care, instance_id: str, *, flags: bool) -> Restored | None:
         try:
             found = care.call(care.driver.ensure, subject.ref)
         except errors.DriverError as error:
-            care.alive()
             return Restored(lost=_judged(care, error))
-        care.alive()  # a call may hang for longer than the claim holds
         changed = _keep(care, instance_id, found, flags=flags)
         what = (EXPORTS,) if changed else ()
         return _apply(care, subject, rules, what)
@@ -148,9 +171,7 @@ def _apply(
         result = care.call(care.driver.apply_access, subject.ref, AccessChange(rules))
     except errors.DriverError as error:
         LOG.warning("Access rules of instance %s: %s", subject.ref.id, error.operator_text)
-        care.alive()
         return Restored(what, rules_failed=True)
-    care.alive()
     refused = any(found.error for found in result.rules.values())
     return Restored((*what, RULES) if result.changed else what, rules_failed=refused)
 

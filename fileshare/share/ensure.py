@@ -18,7 +18,6 @@ from fileshare import errors
 from fileshare.context import service_context
 from fileshare.db import chores, intents
 from fileshare.db.chores import Candidate
-from fileshare.db.intents import LostClaim
 from fileshare.db.session import Session
 from fileshare.db.transitions import ensuring
 from fileshare.domain.lifecycle import SHARE
@@ -28,6 +27,7 @@ from fileshare.intents import backends
 from fileshare.intents.job import Job
 from fileshare.intents.kinds import EnsureShares
 from fileshare.intents.outcomes import Again, Done, Outcome
+from fileshare.intents.rounds import Alive, always
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit, operation
 from fileshare.share.care import Care, Restored, queue_rules, restore, tell_lost
@@ -46,13 +46,13 @@ class Watch:
         self.runtime, self.host, self.driver = runtime, host, driver
         self._known: str | None = None
 
-    def look(self) -> bool:
+    def look(self, alive: Alive = always) -> bool:
         """Promise to ensure the shares of the back end, if it has changed; whether it had.
 
         Two daemons of one back end may say different things of it while their options are
         rolled out: what was ensured once for what this one says is not ensured again.
         """
-        care = Care(self.runtime, self.host, self.driver)
+        care = Care(self.runtime, self.host, self.driver, alive=alive)
         found = care.call(loader.fingerprint, self.driver, self.runtime.conf)
         if found == self._known:
             return False
@@ -92,14 +92,8 @@ class _Walk:
         self.job = job
         self.runtime = job.runtime
         self.host = job.backend.host
-        self.care = Care(self.runtime, self.host, job.backend.driver, job.intent.id, self._alive)
+        self.care = Care(self.runtime, self.host, job.backend.driver, job.intent.id, job.alive)
         self.busy: list[str] = []
-
-    def _alive(self) -> None:
-        if self.job.lost.is_set():
-            raise LostClaim(self.job.intent.id)
-        if self.job.is_ageing():
-            self.job.keep()
 
     def step(self) -> Outcome:
         work = self.job.work
@@ -160,7 +154,8 @@ class _Walk:
     def _missed(self, item: Candidate) -> None:
         """Something else has begun meanwhile; what is gone needs no other look."""
         now = self.runtime.sessions.run(lambda session: chores.those(session, [item.id]))
-        self.busy += [found.id for found in now if found.is_busy]
+        holder = self.job.intent.id
+        self.busy += [found.id for found in now if found.is_busy or found.is_free(holder)]
 
     def _settle(self, item: Candidate, restored: Restored) -> None:
         settle(self.runtime, item, restored.lost, self.job.intent.id)

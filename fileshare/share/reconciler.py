@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from oslo_log import log as logging
 
@@ -24,6 +23,7 @@ from fileshare.drivers.model import ShareRef
 from fileshare.intents.job import Job
 from fileshare.intents.kinds import Reconcile
 from fileshare.intents.outcomes import Done, Outcome
+from fileshare.intents.rounds import Alive, always
 from fileshare.intents.runtime import Runtime
 from fileshare.share import ensure, findings, references
 from fileshare.share.care import Care, queue_rules, restore
@@ -59,9 +59,9 @@ class Reconciler:
         self.repairs = Repairs()
         self._after = ""
 
-    def look(self) -> list[Finding]:
+    def look(self, alive: Alive = always) -> list[Finding]:
         """What is done by the clock: compare all, and look closely at the next few shares."""
-        care = Care(self.runtime, self.host, self.driver)
+        care = Care(self.runtime, self.host, self.driver, alive=alive)
         reason = care.works()
         if reason is not None:
             LOG.error("Back end %s is not compared with the database: %s", self.host, reason)
@@ -92,9 +92,8 @@ def compare(job: Job[Reconcile]) -> Outcome:
     """Compare all, for an operator; what was found is noted with the intent."""
     if job.backend is None:
         raise TypeError("this daemon has no driver")
-    alive = functools.partial(_alive, job)
-    care = Care(job.runtime, job.backend.host, job.backend.driver, alive=alive)
-    with job.runtime.locks.lock(lock_of(care.host)):
+    care = Care(job.runtime, job.backend.host, job.backend.driver, alive=job.alive)
+    with job.holding(lock_of(care.host)):
         reason = care.works()
         if reason is not None:
             raise errors.DriverError(operator_text=reason)
@@ -115,11 +114,6 @@ def _compare(job: Job[Reconcile], care: Care) -> list[Finding]:
                 job.read(chores.progress, job.intent.id, min(99, done * 100 // total))
             found += heal(care, item) if item.is_free() else []
     return found
-
-
-def _alive(job: Job[Any]) -> None:
-    if job.lost.is_set() or job.is_ageing():
-        job.keep()
 
 
 def _all(care: Care) -> Iterator[Candidate]:
@@ -241,9 +235,8 @@ class _Comparison:
         finding = Finding(findings.LEFT_OVER, id, share_id, f"{size} GiB belong to no share")
         if not self.powers.remove:
             return _told(finding)
-        with self.runtime.locks.lock(f"instance-{id}"):
-            self.care.alive()
-            if self.runtime.sessions.run(lambda session: chores.those(session, [id])):
+        with self.care.undisturbed(id) as got:
+            if not got or self.runtime.sessions.run(lambda session: chores.those(session, [id])):
                 return _told(finding)
             try:
                 self.care.call(self.care.driver.delete, _reference(id, size, trace))

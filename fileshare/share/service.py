@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,8 +17,9 @@ from fileshare.db.services import Identity
 from fileshare.drivers import loader
 from fileshare.intents import destinations
 from fileshare.intents.consumer import Consumer
-from fileshare.intents.daemon import Daemon, Periodic
+from fileshare.intents.daemon import Daemon
 from fileshare.intents.job import Backend
+from fileshare.intents.rounds import Alive, Periodic, always, plain
 from fileshare.intents.runtime import Runtime
 from fileshare.share.care import Care
 from fileshare.share.ensure import Watch
@@ -64,6 +66,7 @@ class ShareDaemon:
         self._watch = Watch(runtime, self.host, self.driver)
         self._started = threading.Event()
         self._works = threading.Event()
+        self._asked_at: float | None = None
         self._stop = threading.Event()
         self._starter: threading.Thread | None = None
         identity = Identity(
@@ -82,7 +85,7 @@ class ShareDaemon:
             process,
             Backend(self.host, self.driver),
         )
-        self.daemon = Daemon(runtime, identity, consumer, self._periodics(), self._works.is_set)
+        self.daemon = Daemon(runtime, identity, consumer, self._periodics(), self._answers)
 
     def _periodics(self) -> list[Periodic]:
         conf, host = self.runtime.conf, self.host
@@ -104,7 +107,7 @@ class ShareDaemon:
             Periodic(
                 "retry access rules",
                 conf.access_retry_interval,
-                lambda: retry_access(self.runtime, host),
+                plain(lambda: retry_access(self.runtime, host)),
                 f"retry-access-{host}",
             ),
         ]
@@ -148,13 +151,15 @@ class ShareDaemon:
             LOG.error("Back end %s is not served: %s", self.host, reason)
         self.reason = reason
 
-    def check(self) -> None:
+    def check(self, alive: Alive = always) -> None:
         """Ask the driver whether the back end works; while it does not, the service is down.
 
         ``reason`` says why.  No new share is placed there then; work on those that it holds
-        waits or fails by itself.
+        waits or fails by itself.  So it is where no answer comes.
         """
-        reason = Care(self.runtime, self.host, self.driver).works()
+        self._asked_at = self._asked_at or time.monotonic()
+        reason = Care(self.runtime, self.host, self.driver, alive=alive).works()
+        self._asked_at = None
         if reason is None and not self._works.is_set():
             LOG.info("Back end %s works again", self.host)
         self._tell(reason)
@@ -163,30 +168,39 @@ class ShareDaemon:
         else:
             self._works.clear()
 
-    def report(self) -> None:
+    def _answers(self) -> bool:
+        """Whether the back end works, as far as its driver says anything."""
+        asked_at, patience = self._asked_at, self.runtime.conf.service_down_time
+        if asked_at is not None and time.monotonic() - asked_at > patience:
+            self._tell(f"The driver has said nothing for {patience} s.")
+            return False
+        return self._works.is_set()
+
+    def report(self, alive: Alive = always) -> None:
         """Tell the schedulers what the pools have."""
         # By the clock that also says when work has settled, however long this takes.
         asked_at = self.runtime.sessions.run(clock.moment)
         reports = [columns(pool) for pool in loader.backend_report(self.driver, self.runtime.conf)]
+        alive()
         self.runtime.sessions.run(
             lambda session: services.report_pools(session, self.host, self.zone, reports, asked_at)
         )
 
-    def watch(self) -> None:
+    def watch(self, alive: Alive = always) -> None:
         """Ensure the shares of a back end that has changed."""
         with self._patience("is not watched"):
-            self._watch.look()
+            self._watch.look(alive)
 
-    def reconcile(self) -> None:
+    def reconcile(self, alive: Alive = always) -> None:
         """Compare the back end with the database, and bring back what it lost."""
         with self._patience("is not compared to the end"):
-            self.reconciler.look()
+            self.reconciler.look(alive)
 
-    def gather_usage(self) -> None:
+    def gather_usage(self, alive: Alive = always) -> None:
         """Tell what the shares hold, where that is wanted."""
         if self.runtime.conf.enable_gathering_share_usage_size:
             with self._patience("does not say what its shares hold"):
-                gather(self.runtime, self.host, self.driver)
+                gather(self.runtime, self.host, self.driver, alive)
 
     @contextlib.contextmanager
     def _patience(self, consequence: str) -> Iterator[None]:

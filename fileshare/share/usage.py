@@ -11,13 +11,14 @@ from fileshare.domain import notices
 from fileshare.domain.notices import Notice, share_payload
 from fileshare.domain.statuses import SERVED
 from fileshare.drivers.base import Driver, Usage
+from fileshare.intents.rounds import Alive, always
 from fileshare.intents.runtime import Runtime
 
 BATCH = 500
 _GIB = 2**30
 
 
-def gather(runtime: Runtime, backend: str, driver: Driver) -> int:
+def gather(runtime: Runtime, backend: str, driver: Driver, alive: Alive = always) -> int:
     """Announce what each share holds that the back end serves; of how many it was told.
 
     Nothing is asked where the driver cannot say, or nobody listens.
@@ -29,6 +30,7 @@ def gather(runtime: Runtime, backend: str, driver: Driver) -> int:
         functools.partial(chores.candidates, backend=backend, after=last, limit=BATCH)
     ):
         last = found[-1].id
+        alive()
         told += _tell(runtime, backend, driver, [each for each in found if each.status in SERVED])
     return told
 

@@ -9,6 +9,7 @@ from granting import ask, backend_of, deny, enforced, grant, order, show, states
 
 from fileshare.db import access, models
 from fileshare.db.clock import after
+from fileshare.intents.rounds import always
 from fileshare.share.retries import retry_access
 from fileshare.share.service import ShareDaemon
 
@@ -325,7 +326,7 @@ def test_the_daemon_of_a_back_end_looks_after_its_rules(api, share):
         (look,) = [task for task in daemon.daemon.periodics if task.name == "retry access rules"]
         assert look.seconds == api.conf.access_retry_interval
         assert look.shared == f"retry-access-node@{name}"
-        look.action()
+        look.action(always)
     api.drain()
     assert show(api, rule)["state"] == "active"
 

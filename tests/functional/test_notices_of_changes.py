@@ -15,6 +15,7 @@ from fileshare.db import shares
 from fileshare.domain.hosts import parse
 from fileshare.drivers.dummy.driver import USED
 from fileshare.drivers.dummy.state import SHARES
+from fileshare.intents.rounds import always
 from fileshare.share import usage
 from fileshare.share.service import ShareDaemon
 from fileshare.share.usage import gather
@@ -204,7 +205,7 @@ def test_a_daemon_asks_where_that_is_wanted(program, heard, wanted):
         daemon = ShareDaemon(program.runtime, name, "test")
         (task,) = (each for each in daemon.daemon.periodics if each.name == "gather usage")
         assert task.seconds == 300
-        task.action()
+        task.action(always)
         (program.state / name / "control.json").write_text(json.dumps({"fail": ["used"]}))
-        task.action()
+        task.action(always)
     assert [notice.event for notice in heard] == ["share.consumed.size"] * wanted

@@ -350,8 +350,8 @@ def test_a_daemon_ensures_and_compares_by_itself(alpha):
     edit(daemon.driver, id, rules=[])
     counted, done = daemon.reconciler.look, threading.Event()
 
-    def look():
-        counted()
+    def look(alive):
+        counted(alive)
         done.set()
 
     daemon.daemon.periodics = [

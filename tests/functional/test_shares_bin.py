@@ -14,6 +14,7 @@ from refusals import refused, set_share
 from fileshare.db import models
 from fileshare.db.clock import after
 from fileshare.domain.statuses import SHARE_STATUSES
+from fileshare.intents.rounds import always
 from fileshare.scheduler import recycle_bin
 from fileshare.scheduler.service import chores
 
@@ -181,7 +182,7 @@ def test_the_chore_is_the_schedulers(program):
         task for task in chores(program.runtime, threading.Event()) if "recycle bin" in task.name
     )
     assert (chore.seconds, chore.shared) == (3600, "recycle-bin")
-    chore.action()
+    chore.action(always)
     assert program.show(share_id)["status"] == "deleting"
 
 

@@ -1,0 +1,170 @@
+"""What a daemon does by the clock, round after round, also where one of them hangs.
+
+A call of a driver may never return.  As with promised work, what gave no sign of life for
+``[intents] longest_work`` seconds is given up: its lock is free for other daemons, this one begins
+anew, and what the hung round would still do is refused when it wakes up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from oslo_log import log as logging
+
+from fileshare.intents.grip import Grip
+from fileshare.intents.runtime import Runtime
+
+LOG = logging.getLogger(__name__)
+
+Alive = Callable[[], None]
+"""Says that a round goes on; raises :class:`GivenUp` where it was given up meanwhile."""
+
+
+class GivenUp(Exception):
+    """The round was silent for so long that another one was begun: stop, change nothing."""
+
+
+def always() -> None:
+    """The sign of life of what nobody watches."""
+
+
+def plain(action: Callable[[], Any]) -> Callable[[Alive], Any]:
+    """An action that is too short to give signs of life."""
+    return lambda _alive: action()
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """Something that is done every *seconds*: a reconciler, safe to run anywhere, at any time.
+
+    *shared* tasks have one owner at a time among all daemons that have them: the name of a lock.
+    The first time is at once, or *later*: after the interval.
+    """
+
+    name: str
+    seconds: float
+    action: Callable[[Alive], Any]
+    shared: str | None = None
+    later: bool = False
+
+
+class _Round:
+    """One run of a task."""
+
+    def __init__(self) -> None:
+        self.seen_at = time.monotonic()
+        self.given_up = threading.Event()
+        self.stack = contextlib.ExitStack()
+        self.grip = Grip(self.stack)
+
+    def alive(self) -> None:
+        if self.given_up.is_set():
+            raise GivenUp
+        self.seen_at = time.monotonic()
+
+    def give_up(self) -> None:
+        self.given_up.set()
+        self.grip.release()
+
+
+class Repeated:
+    """A task of a daemon, and its rounds: the one that runs, and those that were given up."""
+
+    def __init__(self, task: Periodic, host: str, runtime: Runtime) -> None:
+        self.task, self.host, self.runtime = task, host, runtime
+        self.rounds: list[_Round] = []
+        self._mutex = threading.Lock()
+        self._loop: Any = None
+        self._stopped = False
+        self._stuck = False
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a round was given up and none has come to its end since."""
+        return self._stuck
+
+    def start(self) -> None:
+        """Begin the rounds, in a thread of their own."""
+        self._begin(later=self.task.later)
+
+    def _begin(self, *, later: bool) -> None:
+        # Imported here, because cmd chooses threads or eventlet before.
+        from oslo_service import loopingcall  # noqa: PLC0415
+
+        with self._mutex:
+            if self._stopped or self._loop is not None:
+                return
+            self._loop = loopingcall.FixedIntervalLoopingCall(self.once)
+            delay = self.task.seconds if later else None
+            self._loop.start(
+                interval=self.task.seconds, initial_delay=delay, stop_on_exception=False
+            )
+
+    def stop(self) -> None:
+        """Begin no more rounds."""
+        with self._mutex:
+            self._stopped = True
+            if self._loop is not None:
+                self._loop.stop()
+
+    def once(self) -> None:
+        """One round; whatever it raises is logged."""
+        this = _Round()
+        self.rounds.append(this)
+        try:
+            self._perform(this)
+        except GivenUp:
+            LOG.warning("Periodic task %s of %s woke up and ends", self.task.name, self.host)
+        except Exception:
+            LOG.exception("Periodic task %s of %s failed", self.task.name, self.host)
+        finally:
+            this.grip.release()
+            self.rounds.remove(this)
+            self._ended(this)
+
+    def _perform(self, this: _Round) -> None:
+        if self.task.shared is None:
+            self.task.action(this.alive)
+            return
+        if this.stack.enter_context(self.runtime.locks.try_lock(self.task.shared)):
+            self.task.action(this.alive)
+
+    def _ended(self, this: _Round) -> None:
+        if not this.given_up.is_set():
+            self._stuck = False
+        elif self._loop is None:
+            # So many hung that none was begun any more.
+            self._begin(later=True)
+
+    def watch(self) -> None:
+        """Give up the round that hangs, and begin anew in another thread."""
+        limit = self.runtime.conf.intents.longest_work
+        running = [each for each in list(self.rounds) if not each.given_up.is_set()]
+        for each in running:
+            if time.monotonic() - each.seen_at > limit:
+                self._give_up(each, limit)
+
+    def _give_up(self, this: _Round, seconds: float) -> None:
+        self._stuck = True
+        with self._mutex:
+            if self._loop is not None:
+                self._loop.stop()
+            self._loop = None
+        this.give_up()
+        name, hanging = self.task.name, len(self.rounds)
+        LOG.error(
+            "Periodic task %s of %s hangs: no call has ended for %d s; it is given up",
+            name,
+            self.host,
+            seconds,
+        )
+        if hanging < self.runtime.conf.intents.max_attempts:
+            self._begin(later=False)
+        else:
+            # Each holds a thread for as long as its call does not return.
+            LOG.error("Periodic task %s of %s hangs %d times and rests", name, self.host, hanging)
