@@ -17,12 +17,34 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from fileshare.drivers.files import Record, json_names, lock_file, read_json, write_json
+from fileshare.drivers.files import Record, lock_file, read_json, write_json
 from fileshare.drivers.names import checked_id
 
 SHARES = "shares"
 SNAPSHOTS = "snapshots"
+
+_SETTLED = 1.0
+"""Seconds after which the time of a file tells one writing of it from the next."""
+
+
+class _Read(NamedTuple):
+    """A record, and what its file was when it was read; None: written just before."""
+
+    record: Record
+    stamp: tuple[int, int, int] | None
+
+
+def _current(entry: os.DirEntry[str], known: _Read | None) -> _Read:
+    """The record of a file; raises FileNotFoundError where it went meanwhile."""
+    facts = entry.stat()
+    stamp = (facts.st_ino, facts.st_mtime_ns, facts.st_size)
+    if known is not None and known.stamp == stamp:
+        return known
+    settled = time.time() - facts.st_mtime > _SETTLED
+    record: Record = json.loads(Path(entry.path).read_bytes())
+    return _Read(record, stamp if settled else None)
 
 
 class State:
@@ -31,6 +53,7 @@ class State:
     def __init__(self, root: Path, *, journal: bool = False) -> None:
         self.root = root
         self._journal = journal
+        self._read: dict[str, dict[str, _Read]] = {}
 
     def make(self) -> None:
         """Make the directories; they may be there."""
@@ -57,11 +80,18 @@ class State:
             self.note("records", {"kind": kind, "id": id, "record": record})
 
     def all(self, kind: str) -> Iterator[Record]:
-        """All records of a kind, as they are when the walk reaches them."""
-        for name in json_names(self.root / kind):
-            record = read_json(self.root / kind / f"{name}.json")
-            if record is not None:
-                yield record
+        """All records of a kind; not to be changed.
+
+        Those that were read before, and have not been written since, are not read again.
+        """
+        known, read = self._read.get(kind, {}), {}
+        with os.scandir(self.root / kind) as entries:
+            for entry in entries:
+                if entry.name.endswith(".json"):
+                    with contextlib.suppress(FileNotFoundError):
+                        read[entry.name] = _current(entry, known.get(entry.name))
+        self._read[kind] = read
+        return (each.record for each in read.values())
 
     def _path(self, kind: str, id: str) -> Path:
         return self.root / kind / f"{checked_id(id)}.json"

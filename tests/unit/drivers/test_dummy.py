@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -190,3 +192,29 @@ def control(driver, **orders) -> None:
     new = driver.state.root / "control.new"
     new.write_text(json.dumps(orders))
     new.replace(driver.state.root / CONTROL)
+
+
+def test_what_a_walk_over_all_records_reads(make, monkeypatch):
+    """Only what is new or was written since; and nothing that has gone is kept."""
+    driver = make()
+    kept, changed, gone = shares = [new_share() for _ in range(3)]
+    for share in shares:
+        driver.create(share)
+        age(driver, share)
+    assert len(list(driver.state.all(SHARES))) == 3
+    driver.extend(changed, changed.size + 1)
+    driver.delete(gone)
+    read = []
+    real = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.stem) or real(path))
+    expected = {kept.id: kept.size, changed.id: changed.size + 1}
+    assert driver.instances() == expected
+    assert read == [changed.id]
+    # What was written just now may be written again without another time.
+    assert driver.instances() == expected
+    assert read == [changed.id] * 2
+
+
+def age(driver, share):
+    """Let the record of a share be of long ago."""
+    os.utime(driver.state.root / SHARES / f"{share.id}.json", (1e9, 1e9))
