@@ -285,7 +285,10 @@ def _write_pool(session: Session, backend: str, host: str, values: Mapping[str, 
 
 
 def _forget_claims(session: Session, host: str, asked_at: dt.datetime) -> None:
-    """What settled before the report was asked for is counted by it."""
+    """What settled before the report was asked for is counted by it.
+
+    Whoever places something waits meanwhile, so only instances that have claims are looked at.
+    """
     # A deletion may have superseded work whose driver call is not over.
     working = ShareInstance.status.in_((Status.CREATING, Status.EXTENDING, Status.DELETING))
     count(
@@ -308,7 +311,11 @@ def _forget_claims(session: Session, host: str, asked_at: dt.datetime) -> None:
 def _claimed(host: str) -> sa.ScalarSelect[Any]:
     return (
         sa.select(sa.func.coalesce(sa.func.sum(ShareInstance.claimed_gb), 0))
-        .where(ShareInstance.host == host, ShareInstance.deleted_at.is_(None))
+        .where(
+            ShareInstance.host == host,
+            ShareInstance.claimed_gb > 0,
+            ShareInstance.deleted_at.is_(None),
+        )
         .scalar_subquery()
     )
 

@@ -127,6 +127,7 @@ class ShareInstance(Base):
     __table_args__ = table_args(
         sa.Index(None, "share_id", "deleted_at"),
         sa.Index(None, "host", "deleted_at", "status"),
+        sa.Index(None, "host", "claimed_gb"),
         sa.Index(None, "access_rules_status", "host"),
         sa.Index(None, "deleted_at", "created_at", "id"),
     )

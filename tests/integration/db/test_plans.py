@@ -27,6 +27,7 @@ from fileshare.db import (
     shares,
     transitions,
 )
+from fileshare.db.models import ShareInstance
 from fileshare.db.query import ALL, Scope
 from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.listing import Page
@@ -202,11 +203,18 @@ def test_a_count_reads_an_index_and_nothing_twice(session, cost):
     assert found.read <= 700
 
 
-def test_a_report_reads_its_own_pool(session, cost):
+@pytest.mark.parametrize(("claims", "most"), [(0, 30), (10, 110)])
+def test_a_report_reads_the_claims_of_its_own_pool(session, cost, claims, most):
+    """C187: whatever the pool holds, 200 instances here, and held."""
     row = {"pool": "pool", "capabilities": {}}
+    ids = [f"i-{number}" for number in range(6, 6 + 100 * claims, 100)]
+    claimed = sa.update(ShareInstance).where(ShareInstance.id.in_(ids))
+    session.execute(claimed.values(claimed_gb=1, settled_at=ShareInstance.created_at))
     with cost() as found:
         services.report_pools(session, "node@backend-7", "zone-1", [row], clock.moment(session))
-    assert found.read <= 600  # it holds 200 instances
+    left = sa.select(sa.func.sum(ShareInstance.claimed_gb))
+    assert session.scalar(left) == 0
+    assert found.read <= most
 
 
 def test_a_verb_reads_its_own_share(session, cost):
