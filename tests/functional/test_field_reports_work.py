@@ -118,18 +118,17 @@ def test_an_operator_tries_a_back_end_that_is_closed_to_others(api):
     closed = {"host": f"{HOST}@alpha", "binary": "manila-share"}
     assert api.put("/services/disable", closed, as_=ADMIN).status == 200
     hint = {"scheduler_hints": {"only_host": pool}}
-    tried = create(api, as_=ADMIN, **hint)["share"]["id"]
+    tried = create(api, as_=ADMIN, version="2.67", **hint)["share"]["id"]
     api.drain()
     assert (api.show(tried)["status"], api.show(tried)["host"]) == ("available", pool)
-    for values in ({}, {}, {}, hint):
-        answer = create(api, **values)
-        api.drain()
-        if answer.status == 200:
-            shown = api.show(answer["share"]["id"])
-            assert shown["host"].startswith(f"{HOST}@beta#"), shown
+    for version in ("2.67", "2.99"):
+        assert create(api, version=version, **hint).status == 403
+    for _each in range(6):
+        shown = api.show(api.new_share())
+        assert shown["host"].startswith(f"{HOST}@beta#"), shown
 
 
-def test_formulas_compare_texts_and_a_broken_one_stops_nothing(api):
+def test_formulas_compare_texts_and_a_broken_one_stops_nothing(api, caplog):
     """C071"""
     formula = "(share.share_proto == 'NFS') ? 100 : 50"
     api.conf.set_override("goodness_function", formula, group="alpha")
@@ -137,11 +136,14 @@ def test_formulas_compare_texts_and_a_broken_one_stops_nothing(api):
     api.conf.set_override("scheduler_default_weighers", ["GoodnessWeigher"])
     api.consumers["scheduler"] = api._scheduler()
     api.report()
-    hosts = {api.show(api.new_share())["host"].partition("#")[0] for _each in range(6)}
+    hosts = {api.show(api.new_share())["host"].partition("#")[0] for _each in range(10)}
     assert hosts == {f"{HOST}@alpha"}
-    api.conf.set_override("goodness_function", "share.share_proto ==== (", group="alpha")
+    broken = "share.share_proto ==== ("
+    api.conf.set_override("goodness_function", broken, group="alpha")
     api.report()
-    assert api.show(api.new_share())["status"] == "available"
+    shown = api.show(api.new_share())
+    assert (shown["status"], shown["host"].partition("#")[0]) == ("available", f"{HOST}@beta")
+    assert f"goodness_function '{broken}' of {HOST}@alpha counts as 0" in caplog.text
 
 
 # -- secrets -----------------------------------------------------------------------------------

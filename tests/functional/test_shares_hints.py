@@ -138,8 +138,9 @@ def test_only_operators_choose_a_pool(program):
     nowhere = create(program, as_=ADMIN, scheduler_hints={"only_host": "node@gamma#x"})["share"]
     assert program.show(nowhere["id"])["status"] == "error"
     for hint in ("node@gamma#x", *pools):
-        made = create(program, scheduler_hints={"only_host": hint})["share"]
-        assert program.show(made["id"])["status"] == "available"
+        refused(create(program, scheduler_hints={"only_host": hint}), 403)
+    assert create(program, scheduler_hints={"only_host": ""}).status == 200
+    program.books()
 
 
 @pytest.fixture

@@ -380,8 +380,11 @@ def create(request: Request, **values: Any) -> Shown:
     if not request.has(feature.ZONE_ON_CREATE):
         values.pop("availability_zone", None)
     hints = values.pop("scheduler_hints", None) or {}
-    if not (request.has(feature.ONLY_HOST_HINT) and request.allowed(HOST_ADMIN)):
+    if not request.has(feature.ONLY_HOST_HINT):
         hints.pop("only_host", None)
+    if hints.get("only_host"):
+        # Placed elsewhere, the share would look as if the host had taken it.
+        request.authorize(HOST_ADMIN)
     values["metadata"] = values.get("metadata") or {}
     new = NewShare(**values, scheduler_hints=hints, check_zones=request.has(feature.ZONES_OF_TYPE))
     return creates.create(request.runtime, request.ctx, new, request.key)
