@@ -272,6 +272,12 @@ class ShareExistsDifferently(DriverError):
     code = "driver.exists_differently"
 
 
+class ShareLost(DriverError):
+    """The back end works, and does not hold the share or its data."""
+
+    code = "driver.share_lost"
+
+
 class InvalidAccess(DriverError):
     """An access rule that the back end cannot enforce (type or level)."""
 

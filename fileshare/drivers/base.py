@@ -80,7 +80,7 @@ class Driver(abc.ABC):
     def ensure(self, share: ShareRef) -> list[Export]:
         """Bring back what a restart of the back end may have lost, and return the exports.
 
-        Changes nothing for a share that is as it should be.  Raises DriverError where its data
+        Changes nothing for a share that is as it should be.  Raises ShareLost where its data
         is gone.
         """
 
@@ -90,6 +90,9 @@ class Driver(abc.ABC):
 
         One rule that cannot be applied gets an error in the result and does not keep the others
         from being applied.  Clients of rules that stay are never cut off meanwhile.
+
+        Raises ShareLost where the share is not there, when nothing is left of its rules: should
+        it turn up again, nobody is let in by them.
         """
 
     @abc.abstractmethod

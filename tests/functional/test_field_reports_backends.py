@@ -9,10 +9,12 @@ import json
 
 import inprocess
 import pytest
+import sqlalchemy as sa
 from inprocess import ADMIN, HOST, MEMBER, STRANGER
 from test_field_reports import a_type, create, report
 from waiting import until
 
+from fileshare.db import models, services
 from fileshare.domain.hosts import parse
 from fileshare.drivers.dummy.state import SHARES
 from fileshare.share.service import ShareDaemon
@@ -60,6 +62,9 @@ def test_an_identity_belongs_to_the_project_that_used_it_first(one_cephfs):
     """C020: its key crosses to no other project, by whatever way."""
     share, mine = admit(one_cephfs, "alice", MEMBER)
     assert (mine["state"], mine["access_key"]) == ("active", "dummy-key-of-alice")
+    for version, key in (("2.20", None), ("2.21", "dummy-key-of-alice")):
+        (old,) = one_cephfs.act(share, "access_list", version=version)["access_list"]
+        assert old.get("access_key") == key
     theirs, taken = admit(one_cephfs, "alice", STRANGER)
     assert (taken["state"], taken["access_key"]) == ("error", None)
     assert messages(one_cephfs, theirs) == [("010", "020")]
@@ -86,14 +91,23 @@ def test_what_somebody_removed_by_hand_is_still_deleted(api):
     share = api.new_share()
     rule = {"access_type": "ip", "access_to": "10.0.0.1", "access_level": "rw"}
     access = api.act(share, "allow_access", rule)["access"]["id"]
+    other = api.act(share, "allow_access", {**rule, "access_to": "10.0.0.2"})["access"]["id"]
     api.drain()
     driver_of(api, share).state.remove(SHARES, api.read_share(share).instance.id)
     assert api.act(share, "deny_access", {"access_id": access}).status == 202
     api.drain()
+    assert api.get(f"/share-access-rules/{access}").status == 404
+    # The other one lets nobody in any more, which is told once.
+    assert api.get(f"/share-access-rules/{other}")["access"]["state"] == "error"
+    assert len(messages(api, share)) == 1
+    assert api.act(share, "deny_access", {"access_id": other}).status == 202
+    api.drain()
+    assert api.get(f"/share-access-rules/{other}").status == 404
+    assert api.show(share)["access_rules_status"] == "active"
+    assert len(messages(api, share)) == 1
     assert api.delete(f"/shares/{share}").status == 202
     api.drain()
     assert api.get(f"/shares/{share}").status == 404
-    assert api.get(f"/share-access-rules/{access}").status == 404
     api.check()
 
 
@@ -119,24 +133,71 @@ def test_what_is_reserved_is_kept_free(api):
     assert api.show(api.new_share())["status"] == "available"
 
 
-def test_a_back_end_that_does_not_start_is_down_and_comes_by_itself(api):
+def state_of(api, name):
+    (row,) = api.get(f"/services?host={HOST}@{name}", as_=ADMIN)["services"]
+    return row["state"]
+
+
+@pytest.fixture
+def daemons(api):
+    """The real daemons of both back ends, none of which has begun; they look for work often."""
+    for option, seconds in (("poll_interval", 0.1), ("lease", 30)):
+        api.conf.set_override(option, seconds, "intents")
+    for option, seconds in (
+        ("report_interval", 1), ("periodic_interval", 1), ("service_down_time", 4),
+    ):  # fmt: skip
+        api.conf.set_override(option, seconds)
+    api.write(sa.delete(models.Member))
+    api.sessions.run(lambda session: services.mark_down(session, -1))
+    made = {name: ShareDaemon(api.runtime, name, "test") for name in ("alpha", "beta")}
+    for name in made:
+        del api.consumers[f"share.{HOST}@{name}"]
+    yield made
+    for daemon in made.values():
+        daemon.stop()
+
+
+def placed(api):
+    """The back end on which a new share becomes available."""
+    share = api.new_share()
+    until(lambda: api.show(share)["status"] == "available", "the share is there")
+    return parse(api.show(share)["host"]).backend
+
+
+def test_a_back_end_that_does_not_start_is_down_and_comes_by_itself(api, daemons):
     """C035, C070: its neighbour serves, the reason can be read, and nobody restarts anything."""
     faults(api, "beta", "setup")
-    api.conf.set_override("poll_interval", 0.1, "intents")
-    daemons = [ShareDaemon(api.runtime, name, "test") for name in ("alpha", "beta")]
-    alpha, beta = daemons
-    for daemon in daemons:
+    alpha, beta = daemons.values()
+    for daemon in daemons.values():
         daemon.start()
-    try:
-        until(lambda: alpha.reason is None, "alpha works")
-        until(lambda: "Told to fail at setup" in (beta.reason or ""), "beta says why")
-        assert not beta._started.is_set()
-        faults(api, "beta")
-        until(lambda: beta.reason is None, "beta works")
-        until(beta._started.is_set, "beta serves")
-    finally:
-        for daemon in daemons:
-            daemon.stop()
+    until(lambda: state_of(api, "alpha") == "up", "alpha works")
+    until(lambda: "Told to fail at setup" in (beta.reason or ""), "beta says why")
+    assert alpha.reason is None
+    assert state_of(api, "beta") == "down"
+    assert {placed(api) for _each in range(4)} == {"alpha"}
+    assert state_of(api, "beta") == "down"
+    faults(api, "beta")
+    until(lambda: state_of(api, "beta") == "up", "beta works")
+    assert beta.reason is None
+    closed = {"host": f"{HOST}@alpha", "binary": "manila-share"}
+    assert api.put("/services/disable", closed, as_=ADMIN).status == 200
+    assert placed(api) == "beta"
+
+
+def test_a_back_end_that_stops_working_is_down_until_it_works_again(api, daemons):
+    """C035, C070: the same of one that had started, and its daemon stays."""
+    for daemon in daemons.values():
+        daemon.start()
+    for name in daemons:
+        until(lambda name=name: state_of(api, name) == "up", f"{name} works")
+    faults(api, "beta", "check")
+    until(lambda: state_of(api, "beta") == "down", "beta is down")
+    assert "Told to fail at check" in daemons["beta"].reason
+    assert state_of(api, "alpha") == "up"
+    assert {placed(api) for _each in range(4)} == {"alpha"}
+    faults(api, "beta")
+    until(lambda: state_of(api, "beta") == "up", "beta works again")
+    assert daemons["beta"].reason is None
 
 
 def test_a_back_end_belongs_to_no_node(api):

@@ -84,7 +84,7 @@ class SharesSuite(Suite):
         self, driver: base.Driver, new: Callable[..., ShareRef]
     ) -> None:
         """Nobody is told that data is there which is not."""
-        with pytest.raises(errors.DriverError):
+        with pytest.raises(errors.ShareLost):
             driver.ensure(new())
 
     def test_pools_have_names_and_capacity(self, driver: base.Driver) -> None:
@@ -189,6 +189,7 @@ class AccessSuite(Suite):
     def test_rules_of_a_lost_share_raise(
         self, driver: base.Driver, new: Callable[..., ShareRef]
     ) -> None:
-        """No rule is shown as active on a share that is not there."""
-        with pytest.raises(errors.DriverError):
-            driver.apply_access(new(), AccessChange(self.rules))
+        """No rule is shown as active on a share that is not there, with rules or without."""
+        for rules in (self.rules, ()):
+            with pytest.raises(errors.ShareLost):
+                driver.apply_access(new(), AccessChange(rules))

@@ -126,13 +126,16 @@ class DummyDriver(
             self.state.remove(SHARES, share.id)
 
     def ensure(self, share: ShareRef) -> list[Export]:
-        """The exports; DriverError where the record is gone."""
+        """The exports; ShareLost where the record is gone."""
         with self._call("ensure", share):
             self._share(share.id)
             return self._exports(share)
 
     def apply_access(self, share: ShareRef, change: AccessChange) -> AccessResult:
-        """Keep the rules whose type the protocol has; the others get an error."""
+        """Keep the rules whose type the protocol has; the others get an error.
+
+        Rules are part of the record: where that is gone, they are.
+        """
         with self._call("apply_access", share):
             record = self._share(share.id)
             result = self._judge(share, change.rules)
@@ -283,7 +286,7 @@ class DummyDriver(
     def _share(self, id: str) -> Record:
         record = self.state.read(SHARES, id)
         if record is None:
-            raise errors.DriverError(operator_text=f"Share {id} is not on the back end.")
+            raise errors.ShareLost(operator_text=f"Share {id} is not on the back end.")
         return record
 
     def _snapshot(self, id: str) -> Record:

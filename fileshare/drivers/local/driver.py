@@ -88,8 +88,7 @@ class LocalDriver(base.Driver, base.Resizable, base.Usage):
 
     def check(self) -> None:
         """Ganesha answers, and the file system is where it should be."""
-        if not self._records().is_dir():
-            raise errors.BackendBusy(operator_text=f"{self._top} does not hold the shares.")
+        self._be_there()
         self.exports.check()
 
     def info(self) -> BackendInfo:
@@ -150,7 +149,13 @@ class LocalDriver(base.Driver, base.Resizable, base.Usage):
     def apply_access(self, share: ShareRef, change: AccessChange) -> AccessResult:
         """Rules of addresses and networks; a narrower one wins over a wider one."""
         with told(f"apply access to share {share.id}"):
-            self._must(share.id)
+            try:
+                self._must(share.id)
+            except errors.ShareLost:
+                # Should the volume come back, whoever was let in is not by this export.
+                if share.id in self.exports:
+                    self.exports.allow(share.id, ())
+                raise
             if share.id not in self.exports:
                 self._publish(share)
             clients, result = clients_of_rules(change.rules)
@@ -220,11 +225,20 @@ class LocalDriver(base.Driver, base.Resizable, base.Usage):
             if self._volumes.exists(id):
                 self._volumes.open(id)
 
+    def _be_there(self) -> None:
+        """Raise BackendBusy where the file system is not where it should be."""
+        if not self._records().is_dir():
+            raise errors.BackendBusy(operator_text=f"{self._top} does not hold the shares.")
+
     def _must(self, id: str) -> Record:
-        """The record of a share whose volume is there; raises DriverError for any other."""
+        """The record of a share whose volume is there; raises ShareLost for any other.
+
+        Raises BackendBusy where no share is there, because the file system is not.
+        """
         record = read_json(self._record(id))
         if record is None or not self._volumes.exists(id):
-            raise errors.DriverError(operator_text=f"Share {id} is not on the back end.")
+            self._be_there()
+            raise errors.ShareLost(operator_text=f"Share {id} is not on the back end.")
         return record
 
     def _keep(self, id: str, record: Record) -> None:

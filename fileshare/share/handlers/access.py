@@ -87,6 +87,8 @@ def sync(job: Job[SyncAccess]) -> Outcome:
             raise
         if subject.instance.status == SHARE["delete"].during:
             return Again(_PAUSE)  # gone from the back end already, and soon from here
+        if isinstance(error, errors.ShareLost):
+            return _lost(job, subject, plan, error)
         return _failed(job, subject, plan, error)
     return _outcome(job, subject, plan, result)
 
@@ -146,6 +148,30 @@ def _failed(
         writes=[write],
         failed_partly=True,
         error=error,
+    )
+
+
+def _lost(job: Job[SyncAccess], subject: Subject, plan: Plan, error: errors.ShareLost) -> Outcome:
+    """Nobody is let in to a share that is not there: what was denied is gone with it.
+
+    The other rules are in error, which ends when the share is found again.
+    """
+    LOG.error("Access rules of instance %s: %s", job.resource_id, error.operator_text)
+    news = any(rule.state != RuleState.ERROR for rule in plan.keep)
+    text = describe(error)
+
+    def write(session: Session) -> None:
+        failed = {rule.mapping_id: text for rule in plan.keep}
+        access.record(session, applied=[], denied=plan.deny, failed=failed, keys={})
+        if news:
+            tell(session, job, error)
+        _forgive(session, subject, news)
+
+    return Done(
+        Settlement(access_version=subject.instance.access_version),
+        writes=[write],
+        failed_partly=bool(plan.keep),
+        error=error if plan.keep else None,
     )
 
 
