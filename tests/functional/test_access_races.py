@@ -5,7 +5,18 @@ from __future__ import annotations
 import threading
 
 import sqlalchemy as sa
-from granting import ask, backend_of, deny, enforced, grant, order, show, states, together
+from granting import (
+    ask,
+    backend_of,
+    deny,
+    enforced,
+    grant,
+    order,
+    serving,
+    show,
+    states,
+    together,
+)
 
 from fileshare.db import access, models
 from fileshare.db.clock import after
@@ -16,22 +27,9 @@ from fileshare.share.service import ShareDaemon
 
 def test_forty_grants_at_once_are_forty_rules(api, share):
     """C001: none is lost between the API, the rules and the back end."""
-    stop = threading.Event()
-
-    def serve():
-        while not stop.is_set():
-            api.drain()
-            stop.wait(0.001)
-
-    server = threading.Thread(target=serve)
-    server.start()
-    try:
-        clients = [f"10.9.0.{number}" for number in range(1, 41)]
+    clients = [f"10.9.0.{number}" for number in range(1, 41)]
+    with serving(api):
         answers = together(*(lambda client=client: ask(api, share, client) for client in clients))
-    finally:
-        stop.set()
-        server.join()
-    api.drain()
     assert [answer.status for answer in answers] == [200] * 40
     assert len({answer["access"]["id"] for answer in answers}) == 40
     assert states(api, share) == dict.fromkeys(clients, "active")

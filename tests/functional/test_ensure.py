@@ -366,6 +366,27 @@ def test_on_demand(alpha, watch):
     assert watch.look() is False
 
 
+def test_the_preferred_path_moves_when_it_is_asked_for(alpha):
+    """C032: to the new gateway, and the paths that are still there keep their ids."""
+    path = f"/shares/{alpha.new_share()}/export_locations"
+    addresses = alpha.conf["alpha"].dummy_export_addresses
+    (old,) = alpha.get(path, version="2.14")["export_locations"]
+    assert old["preferred"] is True
+    change(alpha, "10.9.9.9", *addresses)
+    assert ask(alpha).status == 202
+    alpha.drain()
+    found = {row["path"]: row for row in alpha.get(path, version="2.14")["export_locations"]}
+    kept = found.pop(old["path"])
+    assert (kept["id"], kept["preferred"]) == (old["id"], False)
+    ((new, row),) = found.items()
+    assert new.startswith("10.9.9.9:")
+    assert row["preferred"] is True
+    assert ask(alpha).status == 202
+    alpha.drain()
+    again = {row["path"]: row["id"] for row in alpha.get(path)["export_locations"]}
+    assert again == {old["path"]: old["id"], new: row["id"]}
+
+
 def test_refusals(alpha):
     assert ask(alpha, as_=MEMBER).status == 403
     assert ask(alpha, version="2.85").status == 404
