@@ -213,6 +213,9 @@ UUID = Shape(
 )
 UUID_OR_NULL = nullable(UUID)
 TEXT_OR_NULL = nullable(TEXT)
+# What a new object is to belong to.  No form is asked of it: an id that names nothing is not
+# found, and forms of web pages send an empty text where nothing was chosen.
+REFERENCE = replace(TEXT_OR_NULL, load=lambda value: value or None)
 BOOLEAN = Shape(
     {"type": ["boolean", "string", "integer"], "pattern": _BOOLEAN, "minimum": 0, "maximum": 1},
     boolean,

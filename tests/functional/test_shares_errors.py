@@ -44,11 +44,13 @@ CREATES = {
     "metadata a text": ({"metadata": "k=v"}, 400),
     "zone unknown": ({"availability_zone": "nowhere"}, 404),
     "zone a dict": ({"availability_zone": {}}, 400),
-    "snapshot no uuid": ({"snapshot_id": "snap"}, 400),
+    "snapshot no text": ({"snapshot_id": {}}, 400),
+    "snapshot no uuid": ({"snapshot_id": "snap"}, 404),
     "snapshot unknown": ({"snapshot_id": NOBODY}, 404),
-    "network no uuid": ({"share_network_id": 5}, 400),
+    "network no text": ({"share_network_id": 5}, 400),
+    "network no uuid": ({"share_network_id": "wrong_sn_id"}, 404),
     "network unknown": ({"share_network_id": NOBODY}, 404),
-    "group no uuid": ({"share_group_id": "group"}, 400),
+    "group no uuid": ({"share_group_id": "group"}, 404),
     "group unknown": ({"share_group_id": NOBODY}, 404),
     "hints no dict": ({"scheduler_hints": "same_host"}, 400),
     "hint no uuid": ({"scheduler_hints": {"same_host": "nearby"}}, 400),
@@ -70,6 +72,22 @@ def test_create_refuses(program):
     program.drain()
     assert program.count(models.Share) == program.count(models.Intent) == 0
     program.check()
+
+
+def test_an_empty_choice_is_none(program):
+    """Forms of web pages send an empty text where nothing was chosen."""
+    empty = ("snapshot_id", "share_network_id", "share_group_id", "availability_zone")
+    share_id = program.new_share(**dict.fromkeys(empty, ""))
+    shown = program.show(share_id)
+    assert shown["status"] == "available"
+    assert [shown[key] for key in empty[:-1]] == [None, None, None]
+
+
+def test_the_group_of_a_deletion_counts_for_shares_in_groups_alone(program):
+    share_id = program.new_share()
+    assert program.delete(f"/shares/{share_id}?share_group_id=none-at-all").status == 202
+    program.drain()
+    refused(program.get(f"/shares/{share_id}"), 404)
 
 
 def test_create_needs(program):

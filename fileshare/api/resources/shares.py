@@ -22,6 +22,7 @@ from fileshare.api.shapes import (
     MOMENT,
     MOMENT_OR_NULL,
     NAME,
+    REFERENCE,
     TEXT,
     TEXT_OR_NULL,
     TEXTS,
@@ -346,12 +347,12 @@ NEW = Body(
         Field("display_description", NAME, to="description"),
         Field("share_type", TEXT_OR_NULL, about="Name or id."),
         Field("volume_type", TEXT_OR_NULL, about="The older word for share_type."),
-        Field("snapshot_id", UUID_OR_NULL),
-        Field("share_network_id", UUID_OR_NULL),
+        Field("snapshot_id", REFERENCE),
+        Field("share_network_id", REFERENCE),
         Field("metadata", nullable(METADATA)),
         Field("is_public", BOOLEAN, policy=CREATE_PUBLIC, default=False),
         Field("availability_zone", TEXT_OR_NULL, about="Name or id."),
-        Field("share_group_id", UUID_OR_NULL, span=span("2.31")),
+        Field("share_group_id", REFERENCE, span=span("2.31")),
         Field("scheduler_hints", nullable(TEXTS), span=span("2.65")),
         Field(
             "mount_point_name",
@@ -412,7 +413,7 @@ def update(request: Request, id: str, **values: Any) -> Shown:
 @shares.delete(
     "/{id}",
     policy=(DELETE, "share:get"),
-    query=Query((Field("share_group_id", UUID),)),
+    query=Query((Field("share_group_id", TEXT),)),
     faults={errors.WrongStatus: 403},
 )
 def delete(request: Request, id: str) -> None:
