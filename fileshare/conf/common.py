@@ -65,6 +65,20 @@ OPTS = [
         min=1,
         help="Seconds between two heartbeats of a daemon.",
     ),
+    cfg.StrOpt(
+        "default_mount_point_prefix",
+        default="{project_id}_",
+        mutable=True,
+        help="What stands before the mount point name that a caller chooses, where the share "
+        "type sets no provisioning:mount_point_prefix. Without {project_id} projects can choose "
+        "each other's names.",
+    ),
+    cfg.BoolOpt(
+        "enable_new_services",
+        default=True,
+        help="Let new back ends take shares at once. Off: a share daemon that is seen for the "
+        "first time is disabled until an administrator enables it.",
+    ),
     cfg.ListOpt(
         "admin_only_metadata",
         default=[*hints.METADATA.values(), "__managed_at"],

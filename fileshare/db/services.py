@@ -25,12 +25,15 @@ from fileshare.db.session import Session, count, swap
 from fileshare.domain.hosts import pool_host
 from fileshare.domain.statuses import ServiceState, ServiceStatus, Status
 
+_NEW = "new; enable_new_services is off"
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What a daemon process says of itself; *host* is ``node``, or ``host@backend``.
 
-    *locks* names where it keeps its locks, None where its service needs none.
+    *locks* names where it keeps its locks, None where its service needs none.  A service that
+    is not *wanted* yet begins disabled.
     """
 
     binary: str
@@ -40,6 +43,7 @@ class Identity:
     node: str
     process: str
     locks: str | None = None
+    wanted: bool = True
 
 
 def join(session: Session, identity: Identity, down_time: float) -> str:
@@ -112,6 +116,8 @@ def _ensure(session: Session, identity: Identity, zone_id: str) -> int:
                     topic=identity.topic,
                     availability_zone_id=zone_id,
                     state=ServiceState.UP,
+                    status=ServiceStatus.ENABLED if identity.wanted else ServiceStatus.DISABLED,
+                    disabled_reason=None if identity.wanted else _NEW,
                     heartbeat_at=now(),
                 )
             )

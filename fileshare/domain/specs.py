@@ -22,6 +22,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -45,6 +46,7 @@ BACKEND_NAME: Final = "share_backend_name"
 THIN: Final = "thin_provisioning"
 QOS_TYPE: Final = "default_qos_type"
 QOS_SUPPORT: Final = "qos_type_support"
+MOUNT_POINT_PREFIX: Final = "provisioning:mount_point_prefix"
 
 REQUIRED: Final = (SHARE_SERVERS,)
 FEATURES: Final = (
@@ -63,6 +65,7 @@ TENANT_VISIBLE: Final = (*REQUIRED, *FEATURES, REPLICATION_TYPE, ZONES, *SIZES)
 """Specs that every user of a type sees; the others name what only operators know."""
 
 REPLICATION_TYPES: Final = ("writable", "readable", "dr")
+MOUNT_POINT: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 NOT_CAPABILITIES: Final = frozenset({ZONES, QOS_TYPE})
 
 TRUE: Final = frozenset({"true", "t", "yes", "y", "on", "1"})
@@ -163,17 +166,24 @@ def has_all(specs: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
 
 def _refusal(key: str, value: object) -> str | None:
     text = str(value).strip()
-    if key in REQUIRED and text.lower() not in TRUE | FALSE:
-        return "it must be a boolean"
-    if key in FEATURES and boolean(text) is None:
-        return "it must be a boolean"
-    if key == REPLICATION_TYPE and text not in REPLICATION_TYPES:
-        return f"it must be one of {', '.join(REPLICATION_TYPES)}"
-    if key in SIZES and not _whole_number(text):
-        return "it must be a size in GiB above 0"
-    if key == ZONES and not all(name.strip() for name in text.split(",")):
-        return "it must be names of availability zones with commas between them"
-    return None
+    checks = (
+        (key in REQUIRED and text.lower() not in TRUE | FALSE, "a boolean"),
+        (key in FEATURES and boolean(text) is None, "a boolean"),
+        (
+            key == REPLICATION_TYPE and text not in REPLICATION_TYPES,
+            f"one of {', '.join(REPLICATION_TYPES)}",
+        ),
+        (key in SIZES and not _whole_number(text), "a size in GiB above 0"),
+        (
+            key == ZONES and not all(name.strip() for name in text.split(",")),
+            "names of availability zones with commas between them",
+        ),
+        (
+            key == MOUNT_POINT_PREFIX and not MOUNT_POINT.fullmatch(text),
+            "letters, digits, underscores and hyphens",
+        ),
+    )
+    return next((f"it must be {wanted}" for is_wrong, wanted in checks if is_wrong), None)
 
 
 def with_defaults(specs: Mapping[str, str], protocol: str | None = None) -> dict[str, str]:

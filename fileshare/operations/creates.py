@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from types import SimpleNamespace
@@ -30,9 +29,6 @@ from fileshare.intents.kinds import PlaceShare
 from fileshare.intents.unit import Unit, operation
 from fileshare.operations import hints
 from fileshare.operations.shares import Shown, show
-
-_MOUNT_POINT = re.compile(r"[A-Za-z0-9_-]{1,255}")
-_PREFIX = "provisioning:mount_point_prefix"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,15 +171,18 @@ def _zone(unit: Unit, share_type: TypeAndSpecs, new: NewShare) -> AvailabilityZo
     return zone
 
 
-def mount_point(share_type: TypeAndSpecs, name: str | None, project_id: str) -> str | None:
-    """The name under which the share is exported: the type's prefix and the caller's choice."""
+def _mount_point(unit: Unit, share_type: TypeAndSpecs, name: str | None) -> str | None:
+    """The name under which the share is exported: a prefix and the caller's choice."""
     if not name:
         return None
     if not specs.flag(share_type.specs, specs.MOUNT_POINT_NAME):
         reason = "The share type does not support it."
         raise errors.InvalidInput(field="mount_point_name", reason=reason)
-    whole = f"{share_type.specs.get(_PREFIX, project_id)}_{name}"
-    if not _MOUNT_POINT.fullmatch(whole):
+    own = share_type.specs.get(specs.MOUNT_POINT_PREFIX)
+    general = unit.runtime.conf.default_mount_point_prefix
+    prefix = f"{own}_" if own else general.replace("{project_id}", unit.ctx.project_id or "")
+    whole = prefix + name
+    if not specs.MOUNT_POINT.fullmatch(whole):
         reason = "It may hold letters, digits, underscores and hyphens, 255 with its prefix."
         raise errors.InvalidInput(field="mount_point_name", reason=reason)
     return whole
@@ -214,7 +213,7 @@ def _insert(
         "size": new.size,
         "share_proto": protocol,
         "is_public": new.is_public,
-        "mount_point_name": mount_point(share_type, new.mount_point_name, charge.project_id),
+        "mount_point_name": _mount_point(unit, share_type, new.mount_point_name),
         "replication_type": replication,
         **{name: specs.flag(share_type.specs, name) for name in _FLAGS},
         **placed,

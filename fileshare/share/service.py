@@ -77,6 +77,7 @@ class ShareDaemon:
             node=runtime.conf.host,
             process=process,
             locks=coordination.scope(runtime.conf),
+            wanted=runtime.conf.enable_new_services,
         )
         consumer = Consumer(
             runtime,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 import sqlalchemy as sa
 from inprocess import ADMIN, MEMBER, READER
@@ -10,6 +12,7 @@ from refusals import refused
 from fileshare.db import services
 from fileshare.db.clock import after
 from fileshare.db.models import Member, Service
+from fileshare.share.service import ShareDaemon
 from tests.fixtures.queries import assert_queries
 
 KEYS = {"id", "binary", "host", "zone", "status", "state", "updated_at"}
@@ -168,6 +171,29 @@ def test_nothing_is_placed_on_a_disabled_back_end(api):
     api.make_due()
     api.poll()
     assert api.read_share(waiting).share.host.startswith("node@alpha#")
+
+
+def joined(api, options, backend="alpha", process="p9"):
+    """What the list says of a back end whose daemon has joined, with these options."""
+    for name, value in options.items():
+        api.conf.set_override(name, value)
+    daemon = ShareDaemon(api.runtime, backend, process)
+    daemon.daemon.identity = dataclasses.replace(daemon.daemon.identity, host=f"{backend}-node")
+    identity = daemon.daemon.identity
+    api.sessions.run(lambda session: services.join(session, identity, 60))
+    (row,) = api.get(f"/services?host={identity.host}", as_=ADMIN)["services"]
+    return row["status"], row["disabled_reason"]
+
+
+def test_new_back_ends_may_have_to_wait_for_an_administrator(api):
+    assert joined(api, {}) == ("enabled", None)
+    off = {"enable_new_services": False}
+    new = ("disabled", "new; enable_new_services is off")
+    assert joined(api, off, "beta") == new
+    change(api, "enable", host="beta-node")
+    # Nobody's decision is undone by another start.
+    assert joined(api, off, "beta", "p10") == ("enabled", None)
+    assert joined(api, off, "alpha", "p11") == ("enabled", None)
 
 
 def test_a_disabled_back_end_serves_what_it_holds(api):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inprocess import ADMIN, MEMBER, NOBODY, READER, STRANGER
+from inprocess import ADMIN, MEMBER, NOBODY, PROJECT, READER, STRANGER
 from refusals import limits, refused, set_share
 
 from fileshare.db import models
@@ -179,8 +179,35 @@ def test_a_type_that_handles_servers_needs_a_network(program):
 def test_a_mount_point_name(program):
     program.share_type("mount", mount_point_name_support="<is> True")
     share_id = program.new_share(share_type="mount", mount_point_name="data")
-    assert program.read_share(share_id).share.mount_point_name.endswith("_data")
+    assert mount_point(program, share_id) == f"{PROJECT}_data"
     assert "mount_point_name" not in program.show(share_id)
+
+
+def mount_point(program, share_id):
+    return program.read_share(share_id).share.mount_point_name
+
+
+def test_the_prefix_of_a_mount_point_name(program):
+    specs = {"mount_point_name_support": "True"}
+    program.share_type("plain", **specs)
+    program.share_type("own", **specs, **{"provisioning:mount_point_prefix": "team"})
+    share_id = program.new_share(share_type="own", mount_point_name="data")
+    assert mount_point(program, share_id) == "team_data"
+    program.conf.set_override("default_mount_point_prefix", "tenant-{project_id}-")
+    share_id = program.new_share(share_type="plain", mount_point_name="data")
+    assert mount_point(program, share_id) == f"tenant-{PROJECT}-data"
+    whole = 255 - len(f"tenant-{PROJECT}-")
+    for name, status in (("n" * whole, 200), ("n" * (whole + 1), 400)):
+        body = {**GOOD, "share_type": "plain", "mount_point_name": name}
+        assert program.post("/shares", {"share": body}).status == status
+
+
+def test_a_type_cannot_have_a_prefix_that_no_mount_point_has(program):
+    key = "provisioning:mount_point_prefix"
+    for value, status in (("team_1-a", 200), ("a b", 400), ("a/b", 400)):
+        specs = {"driver_handles_share_servers": "False", key: value}
+        body = {"share_type": {"name": value, "extra_specs": specs}}
+        assert program.post("/types", body, as_=ADMIN).status == status
 
 
 UPDATES = {
