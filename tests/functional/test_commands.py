@@ -6,7 +6,7 @@ import json
 
 import pytest
 import sqlalchemy as sa
-from inprocess import PROJECT
+from inprocess import ADMIN, PROJECT
 from managing import ALPHA, BETA, disable, down
 
 from fileshare.api.middleware import tokens
@@ -84,6 +84,8 @@ def test_service_cleanup(program, manage):
     assert result.code == 1
     assert share_id in next(row["result"] for row in result.rows if row["host"] == ALPHA)
     assert [row["host"] for row in manage("service", "list").rows] == [ALPHA, BETA, "young"]
+    shown = program.get("/services", as_=ADMIN)["services"]
+    assert sorted(service["host"] for service in shown) == [ALPHA, BETA, "young"]
     assert manage("service", "cleanup", "--older", "60").code == 1
     assert [row["host"] for row in manage("service", "list").rows] == [ALPHA, BETA]
 

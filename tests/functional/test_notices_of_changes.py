@@ -13,6 +13,7 @@ from oslo_db.exception import DBDeadlock
 from fileshare.api import policy
 from fileshare.db import shares
 from fileshare.domain.hosts import parse
+from fileshare.domain.notices import Phase
 from fileshare.drivers.dummy.driver import USED
 from fileshare.drivers.dummy.state import SHARES
 from fileshare.intents.rounds import always
@@ -53,7 +54,7 @@ def lasting(tmp_path_factory):
         yield made, things_at_hand.Things(made)
 
 
-def changed(program, operation, ids):
+def changed(program, operation, ids, as_=ADMIN):
     version = operation.span.last
     path = operation.path
     variables = things_at_hand.values_of(path, ids)
@@ -64,7 +65,7 @@ def changed(program, operation, ids):
     body = examples.body(operation, version, variables, **given)
     headers = {"X-OpenStack-Manila-API-Experimental": "true"}
     return program.ask(
-        operation.method, path, body, version=str(version), as_=ADMIN, headers=headers
+        operation.method, path, body, version=str(version), as_=as_, headers=headers
     )
 
 
@@ -76,9 +77,16 @@ def prepare(program, operation, ids):
     program.drain()
 
 
+def phases(events):
+    """What has begun, and what has ended, well or not."""
+    words = [event.rpartition(".") for event in events]
+    begun = sorted(what for what, _, phase in words if phase == Phase.START)
+    return begun, sorted(what for what, _, phase in words if phase in (Phase.END, Phase.ERROR))
+
+
 @pytest.mark.parametrize("operation", CHANGES, ids=lambda operation: operation.id)
 def test_every_change_is_announced_once(lasting, operation):
-    """C183: every route that changes anything, with who asked and nothing that cannot be sent."""
+    """C149, C183: every route that changes anything, with who asked and nothing secret."""
     program, things = lasting
     ids = things.all()
     prepare(program, operation, ids)
@@ -91,10 +99,17 @@ def test_every_change_is_announced_once(lasting, operation):
     assert events
     assert len(set(events)) == len(events)
     request_id = answer.headers["x-compute-request-id"]
+    assert answer.headers["x-openstack-request-id"] == request_id
+    begun, ended = phases(events)
+    assert begun == ended
     assert {notice.request_id for notice in heard} == {request_id}
     for notice in heard:
         assert notice.user_id
-        assert json.loads(json.dumps(dict(notice.payload)))
+        assert notice.project_id
+        told = json.dumps(dict(notice.payload))
+        assert json.loads(told)
+        for secret in (ADMIN, "access_key", "password"):
+            assert secret not in told
         if not notice.event.startswith(AS_IN_THE_PEER):
             assert notice.payload["request_id"] == request_id
             assert notice.payload["payload_version"] == "1.0"

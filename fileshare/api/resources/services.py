@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from fileshare import errors
@@ -23,6 +24,8 @@ from fileshare.api.shapes import (
 )
 from fileshare.domain.statuses import ServiceState, ServiceStatus
 from fileshare.operations import services as operations
+
+LOG = logging.getLogger(__name__)
 
 INDEX = Rule("service:index", ADMIN, "List the services.")
 UPDATE = Rule("service:update", ADMIN, "Enable or disable a service.")
@@ -120,6 +123,7 @@ def _filters(request: Request) -> dict[str, Any] | None:
         try:
             filters["ensuring"] = boolean(filters["ensuring"])
         except ValueError:
+            LOG.warning("No service can be ensuring=%s; the list is empty", filters["ensuring"])
             return None
     return None if None in filters.values() else filters
 
