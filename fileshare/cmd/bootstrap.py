@@ -79,7 +79,7 @@ def check(conf: cfg.ConfigOpts) -> None:
             f"service_down_time ({conf.service_down_time} s) must be more than report_interval "
             f"({conf.report_interval} s): every service would be down between two heartbeats."
         )
-    refusal = notifications.check(conf)
+    refusal = session.refusal(conf) or notifications.check(conf)
     if refusal is not None:
         raise SystemExit(refusal)
 

@@ -222,6 +222,15 @@ def _sqlite_begin(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
+def refusal(conf: cfg.ConfigOpts) -> str | None:
+    """Why the URL of the section [database] cannot be used; says nothing of a password in it."""
+    try:
+        sa.make_url(conf.database.connection or "").get_dialect()
+    except sa.exc.ArgumentError:
+        return "[database] connection is not the URL of a database, such as sqlite:////path/db."
+    return None
+
+
 def connect(conf: cfg.ConfigOpts) -> Sessions:
     """The sessions of the section [database]."""
     section = conf.database

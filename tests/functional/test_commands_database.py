@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from inprocess import HOST
 from managing import run
 
@@ -30,6 +31,18 @@ def test_a_database_that_is_not_there(tmp_path):
     config = configured(tmp_path, f"sqlite:///{tmp_path}/no/directory/db.sqlite")
     result = run(None, *config, "db", "sync")
     assert (result.code, "no/directory" in result.err) == (1, True)
+
+
+@pytest.mark.parametrize("url", ["", " ", "nonsense", "oracle8://user:word@host/db"])
+def test_a_url_that_names_no_database(tmp_path, url):
+    """C167: an operator's command fails, and says what is wrong."""
+    config = configured(tmp_path, url)
+    for words in (("db", "purge", "30"), ("db", "sync"), ("db", "version"), ("service", "list")):
+        with pytest.raises(SystemExit) as end:
+            run(None, *config, *words)
+        # A text goes to standard error, and the exit code is 1.
+        assert "[database] connection is not the URL" in end.value.code
+        assert "word" not in end.value.code
 
 
 def test_a_database_without_tables_is_no_success(tmp_path):
