@@ -51,7 +51,13 @@ DETAIL = View(
     )
 )
 
-LIST = Query((Field("share_id", UUID), *PAGING))
+LIST = Query(
+    (
+        Field("share_id", UUID),
+        *PAGING,
+        Field("marker", TEXT, about="The id of the last replica of the page before."),
+    )
+)
 
 replicas = Resource(
     "share_replicas",
@@ -65,7 +71,8 @@ replicas = Resource(
 def _find(request: Request) -> Sequence[Any]:
     query = request.query
     part = clipped(query, request.runtime.conf.osapi_max_limit)
-    page = Page(limit=part.limit, offset=part.offset, sort_dir="asc")
+    marker = query.get("marker")
+    page = Page(limit=part.limit, offset=part.offset, marker=marker, sort_dir="asc")
     return operations.find(request.runtime, request.ctx, query.get("share_id"), page)
 
 
