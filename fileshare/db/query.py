@@ -98,14 +98,18 @@ def _ordered_postgresql(element: _Ordered, compiler: SQLCompiler, **kw: Any) -> 
 
 
 def _beyond(column: Any, id_column: Any, page: Page) -> sa.ColumnElement[bool]:
-    """Rows after the marker: as a range of (key, id), which an index answers."""
+    """Rows after the marker: as a range of (key, id), which an index answers.
+
+    The bound that says nothing new is for PostgreSQL, which finds no range in an «or».
+    """
     table = id_column.table.alias("marker")
     same = table.c[id_column.name] == page.marker
     edge = sa.select(table.c[column.name]).where(same).scalar_subquery()
     ascending = page.sort_dir == "asc"
     further = column > edge if ascending else column < edge
     tie = id_column > page.marker if ascending else id_column < page.marker
-    beyond = sa.or_(further, sa.and_(column == edge, tie))
+    bound = column >= edge if ascending else column <= edge
+    beyond = sa.and_(bound, sa.or_(further, sa.and_(column == edge, tie)))
     if not _may_be_null(column):
         return beyond
     there = sa.exists(sa.select(sa.literal(1)).where(same))

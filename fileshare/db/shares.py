@@ -6,13 +6,13 @@ import functools
 import operator
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 from oslo_db import exception as db_exception
 
 from fileshare import errors
-from fileshare.db import guards, locks, pairs, share_metadata, transitions
+from fileshare.db import guards, locks, pairs, share_metadata, transitions, types
 from fileshare.db.clock import now
 from fileshare.db.models import (
     AccessMapping,
@@ -23,10 +23,10 @@ from fileshare.db.models import (
     ShareInstance,
     ShareMetadata,
     ShareType,
-    ShareTypeExtraSpec,
 )
 from fileshare.db.query import Scope, is_of_pattern, matches, paginate
 from fileshare.db.session import Session, count, swap
+from fileshare.db.steering import steered
 from fileshare.domain.listing import Page
 
 
@@ -121,19 +121,15 @@ def find(
 
     Raises InvalidInput for an unknown sort key; filters are checked by the caller.
     """
-    parts = [scope.clause(Share.project_id)]
-    if public and scope.project_id is not None:
-        parts.append(sa.and_(Share.is_public == sa.true(), Share.project_id != scope.project_id))
-    clauses: list[sa.ColumnElement[bool]] = [Share.deleted_at.is_(None)]
-    clauses += [_filter(name, value) for name, value in filters.items()]
+    parts = _parts(scope, public=public)
+    wanted = _Wanted.of(session, filters)
     statement = sa.select(*columns)
     if len(parts) > 1 or page.offset:
-        ids = _ids(parts, clauses, page)
+        ids = _ids(parts, wanted, page)
         statement = statement.join(ids, ids.c.id == Share.id)
-        page = replace(page, marker=None, offset=0)
+        statement = paginate(statement, replace(page, marker=None, offset=0), SORT_KEYS, Share.id)
     else:
-        statement = statement.where(*parts, *clauses)
-    statement = paginate(statement, page, SORT_KEYS, Share.id)
+        statement = wanted.of_part(statement, parts[0], page)
     try:
         rows = session.connection().execute(statement).all()
     except (db_exception.DBError, sa.exc.DBAPIError) as error:
@@ -142,10 +138,59 @@ def find(
             raise
         reason = "The database does not take it as a regular expression."
         raise errors.InvalidInput(field=given[0], reason=reason) from None
-    return Found(rows, _number(session, parts, clauses) if page.with_count else None)
+    return Found(rows, _number(session, parts, wanted) if page.with_count else None)
 
 
-def _ids(parts: Sequence[Any], clauses: Sequence[Any], page: Page) -> sa.Subquery:
+class _Part(NamedTuple):
+    """Some of the shares that a caller may see, and the column that has one value in them."""
+
+    where: sa.ColumnElement[bool]
+    column: str = ""
+
+
+def _parts(scope: Scope, *, public: bool) -> list[_Part]:
+    """What a list is made of; no share is in two parts."""
+    if scope.project_id is None:
+        return [_Part(sa.true())]
+    mine = _Part(scope.clause(Share.project_id), "project_id")
+    if not public:
+        return [mine]
+    others = sa.and_(Share.is_public == sa.true(), Share.project_id != scope.project_id)
+    return [mine, _Part(others, "is_public")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The filters of a list as clauses.
+
+    *equal* are the columns that are compared with one value each; None where a filter looks at
+    rows of other tables, which leave so little that the server must be free to begin there.
+    """
+
+    clauses: Sequence[sa.ColumnElement[bool]]
+    equal: frozenset[str] | None
+
+    @classmethod
+    def of(cls, session: Session, filters: Mapping[str, Any]) -> _Wanted:
+        filters = dict(filters)
+        if specs := filters.pop("extra_specs", None):
+            filters["share_type_ids"] = types.with_specs(session, specs)
+        clauses: list[sa.ColumnElement[bool]] = [Share.deleted_at.is_(None)]
+        clauses += [_filter(name, value) for name, value in filters.items()]
+        equal = {EQUALS[name].key for name in filters if name in EQUALS}
+        narrow = any(name in _FILTERS and name not in _WIDE for name in filters)
+        return cls(clauses, None if narrow else frozenset({"deleted_at", *equal}))
+
+    def of_part(self, statement: sa.Select[Any], part: _Part, page: Page) -> sa.Select[Any]:
+        """*statement* for the page of *part*, read by the index that has it in order."""
+        statement = statement.where(part.where, *self.clauses)
+        if self.equal is not None:
+            key = getattr(SORT_KEYS.get(page.sort_key), "key", "")
+            statement = steered(statement, Share, self.equal | {part.column}, key)
+        return paginate(statement, page, SORT_KEYS, Share.id)
+
+
+def _ids(parts: Sequence[_Part], wanted: _Wanted, page: Page) -> sa.Subquery:
     """Ids of the page from *parts*, which do not meet.
 
     Each part has an index in the order of the list, and no more of it is read than the page
@@ -153,11 +198,11 @@ def _ids(parts: Sequence[Any], clauses: Sequence[Any], page: Page) -> sa.Subquer
     """
     chosen = sa.select(Share.id)
     if len(parts) == 1:
-        return paginate(chosen.where(*parts, *clauses), page, SORT_KEYS, Share.id).subquery()
+        return wanted.of_part(chosen, parts[0], page).subquery()
     offset = 0 if page.marker else page.offset
     most = replace(page, limit=None if page.limit is None else page.limit + offset, offset=0)
     heads = [
-        paginate(chosen.where(part, *clauses), most, SORT_KEYS, Share.id)
+        wanted.of_part(chosen, part, most)
         .add_columns(SORT_KEYS[page.sort_key].label("place"))
         .subquery()
         for part in parts
@@ -169,11 +214,9 @@ def _ids(parts: Sequence[Any], clauses: Sequence[Any], page: Page) -> sa.Subquer
     ).subquery()
 
 
-def _number(session: Session, parts: Sequence[Any], clauses: Sequence[Any]) -> int:
-    counts = [
-        sa.select(sa.func.count()).select_from(Share).where(part, *clauses).scalar_subquery()
-        for part in parts
-    ]
+def _number(session: Session, parts: Sequence[_Part], wanted: _Wanted) -> int:
+    chosen = sa.select(sa.func.count()).select_from(Share).where(*wanted.clauses)
+    counts = [chosen.where(part.where).scalar_subquery() for part in parts]
     return int(session.scalars(sa.select(functools.reduce(operator.add, counts))).one())
 
 
@@ -185,24 +228,13 @@ def _filter(name: str, value: Any) -> sa.ColumnElement[bool]:
     return cast("sa.ColumnElement[bool]", _FILTERS[name](value))
 
 
-def _with_pairs(
-    pairs: Mapping[str, str], model: Any, of_share: sa.ColumnElement[bool]
-) -> sa.ColumnElement[bool]:
-    """Whether each of *pairs* is among the rows of *model* that are the share's."""
+def _with_metadata(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
+    mine = sa.select(ShareMetadata.key).where(ShareMetadata.share_id == Share.id)
     there = (
-        sa.exists(sa.select(model.key).where(of_share, model.key == key, model.value == value))
+        sa.exists(mine.where(ShareMetadata.key == key, ShareMetadata.value == value))
         for key, value in pairs.items()
     )
     return sa.and_(sa.true(), *there)
-
-
-def _with_metadata(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
-    return _with_pairs(pairs, ShareMetadata, ShareMetadata.share_id == Share.id)
-
-
-def _with_specs(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
-    mine = ShareTypeExtraSpec.share_type_id == Share.share_type_id
-    return _with_pairs(pairs, ShareTypeExtraSpec, mine)
 
 
 def _with_export(where: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
@@ -215,7 +247,7 @@ def _with_export(where: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
 
 _FILTERS: Mapping[str, Any] = {
     "metadata": _with_metadata,
-    "extra_specs": _with_specs,
+    "share_type_ids": Share.share_type_id.in_,
     "export_location_id": lambda value: _with_export(ExportLocation.id == value),
     "export_location_path": lambda value: _with_export(ExportLocation.path == value),
     "availability_zone": lambda value: Share.availability_zone_id.in_(
@@ -225,6 +257,7 @@ _FILTERS: Mapping[str, Any] = {
     ),
     "status_not_in": Share.status.not_in,
 }
+_WIDE = frozenset({"status_not_in", "availability_zone"})
 
 
 def get(session: Session, scope: Scope, share_id: str) -> Any:

@@ -96,6 +96,16 @@ def by_name(session: Session, scope: Scope, name: str) -> TypeAndSpecs | None:
     return found[0] if found else None
 
 
+def with_specs(session: Session, pairs: Mapping[str, str]) -> Sequence[str]:
+    """Ids of the types that have each of *pairs* among their extra specs."""
+    spec = ShareTypeExtraSpec
+    mine = sa.select(spec.key).where(spec.share_type_id == ShareType.id)
+    there = (
+        sa.exists(mine.where(spec.key == key, spec.value == value)) for key, value in pairs.items()
+    )
+    return session.scalars(sa.select(ShareType.id).where(*there)).all()
+
+
 def create(
     session: Session,
     *,

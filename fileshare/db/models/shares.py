@@ -23,6 +23,12 @@ from fileshare.db.models.base import (
 from fileshare.domain.statuses import RulesStatus
 
 
+def _listed(name: str, *columns: str, status: bool = False) -> sa.Index:
+    """An index on living rows with one value in each of *columns*, in the order of most lists."""
+    order = ("deleted_at", "created_at", "id", *(("status",) if status else ()))
+    return sa.Index(f"ix_shares_{name}", *columns, *order)
+
+
 class Share(Base):
     """A share as tenants see it.
 
@@ -77,14 +83,25 @@ class Share(Base):
 
     __table_args__ = table_args(
         sa.CheckConstraint("size >= 0", name="size"),
-        # A project's list, newest first; the whole cloud's; and those that lists filter by.
-        sa.Index(None, "project_id", "deleted_at", "created_at", "id"),
-        sa.Index(None, "deleted_at", "created_at", "id"),
+        # A project's list and the whole cloud's, newest first; with the status, so that counting
+        # and passing over read the index alone.
+        _listed("of_project", "project_id", "is_soft_deleted", status=True),
+        _listed("of_cloud", "is_soft_deleted", status=True),
         sa.Index(None, "is_public", "deleted_at", "created_at", "id"),
+        # In other orders.
         sa.Index(None, "project_id", "deleted_at", "display_name"),
-        sa.Index(None, "status", "deleted_at", "project_id"),
-        sa.Index(None, "share_type_id", "deleted_at"),
-        sa.Index(None, "host", "deleted_at"),
+        sa.Index("ix_shares_by_name", "deleted_at", "display_name", "id"),
+        sa.Index("ix_shares_by_size", "deleted_at", "size", "id"),
+        sa.Index("ix_shares_by_update", "deleted_at", "updated_at", "id"),
+        # Of those that lists filter by.
+        _listed("of_status", "status"),
+        _listed("of_project_status", "project_id", "status"),
+        _listed("of_host", "host"),
+        _listed("of_type", "share_type_id"),
+        _listed("of_network", "share_network_id"),
+        _listed("of_server", "share_server_id"),
+        _listed("of_group", "share_group_id"),
+        _listed("of_snapshot", "snapshot_id"),
         sa.Index(None, "scheduled_to_be_deleted_at"),
     )
 
@@ -128,6 +145,8 @@ class ShareInstance(Base):
         sa.Index(None, "share_id", "deleted_at"),
         sa.Index(None, "host", "deleted_at", "status"),
         sa.Index(None, "host", "claimed_gb"),
+        sa.Index("ix_share_instances_of_status", "status", "deleted_at"),
+        sa.Index("ix_share_instances_of_replicas", "replica_state", "deleted_at"),
         sa.Index(None, "access_rules_status", "host"),
         sa.Index(None, "deleted_at", "created_at", "id"),
     )

@@ -185,15 +185,48 @@ def test_cost(session, cost, name):
     assert rows <= found.read <= most_read or rows == 0, vars(found)
 
 
-def test_the_last_page_costs_what_the_first_does(session, cost):
+# Far from the ends, where the server thinks that most of the table is to be read.
+MIDDLE = ("s-5001", "s-9001", "s-13001", "s-17001")
+
+
+@pytest.mark.parametrize("sort_dir", ["desc", "asc"])
+@pytest.mark.parametrize(
+    ("scope", "sort_key"),
+    [
+        (MINE, "created_at"),
+        (MINE, "name"),
+        (ALL, "created_at"),
+        (ALL, "name"),
+        (ALL, "size"),
+        (ALL, "updated_at"),
+    ],
+)
+def test_any_page_costs_what_the_first_does(session, cost, scope, sort_key, sort_dir):
     """C184"""
-    for scope, last in ((MINE, "s-19801"), (ALL, "s-19880")):
-        costs = []
-        for query in (listed(scope), listed(scope, marker=last)):
+    costs = {}
+    for marker in (None, *MIDDLE):
+        with cost() as found:
+            rows = listed(scope, sort_key=sort_key, sort_dir=sort_dir, marker=marker)(session)
+        costs[marker] = found.read
+        assert len(rows) == 100, marker
+    assert max(costs.values()) <= 1.2 * costs[None], costs
+
+
+def test_any_page_of_what_is_filtered_costs_what_the_first_does(session, cost):
+    for filters in ({"status": Status.AVAILABLE}, {"share_type_id": "t-3"}):
+        costs = {}
+        for marker in (None, "s-5002", "s-9002", "s-13002"):
             with cost() as found:
-                query(session)
-            costs.append(found.read)
-        assert costs[1] <= 1.2 * costs[0]
+                assert len(listed(ALL, filters=filters, marker=marker)(session)) == 100
+            costs[marker] = found.read
+        assert max(costs.values()) <= 1.2 * costs[None], costs
+
+
+def test_a_filter_that_nothing_passes_reads_no_more_than_the_project(session, cost):
+    for filters in ({"name~": "nothing"}, {"description": "nothing"}):
+        with cost() as found:
+            assert listed(SMALL, filters=filters)(session) == []
+        assert found.read <= 120
 
 
 def test_a_count_reads_an_index_and_nothing_twice(session, cost):
