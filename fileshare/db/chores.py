@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from fileshare import errors
+from fileshare.db.clock import now
 from fileshare.db.instances import is_on
 from fileshare.db.models import Intent, Service, Share, ShareInstance
 from fileshare.db.services import is_up
@@ -60,6 +61,25 @@ def end_ensuring(session: Session, intent: Intent) -> None:
         session,
         sa.update(Service).where(Service.id == int(intent.resource_id)).values(ensuring=False),
     )
+
+
+def join_walk(session: Session, walk: Intent) -> None:
+    """Note that a walk, which the caller has locked, was asked for again.
+
+    One that waits goes on at once.
+    """
+    this = sa.update(Intent).where(Intent.id == walk.id)
+    count(session, this.values(trace=[{"asked again": _times(walk.trace) + 1}]))
+    count(session, this.where(Intent.owner.is_(None)).values(due=now(), attempts=0))
+
+
+def asked_again(session: Session, walk_id: str) -> int:
+    """How often a walk was asked for again since it began."""
+    return _times(session.scalars(sa.select(Intent.trace).where(Intent.id == walk_id)).one())
+
+
+def _times(trace: Sequence[Mapping[str, int]]) -> int:
+    return trace[0]["asked again"] if trace else 0
 
 
 def remember(session: Session, service_id: int, fingerprint: str) -> None:

@@ -176,13 +176,18 @@ def close(
     _guarded(session, intent, {**values, "closed_at": NOW})
 
 
-def supersede(session: Session, resource_type: str, resource_id: str, error: str) -> Intent | None:
-    """Close the unsettled intent of a resource, whoever works on it; what it was, or None."""
-    intent = session.scalars(
+def unsettled(session: Session, resource_type: str, resource_id: str) -> Intent | None:
+    """The intent that works on a resource, locked; None where nothing does."""
+    return session.scalars(
         sa.select(Intent)
         .where(Intent.open_key == open_key(resource_type, resource_id))
         .with_for_update()
     ).one_or_none()
+
+
+def supersede(session: Session, resource_type: str, resource_id: str, error: str) -> Intent | None:
+    """Close the unsettled intent of a resource, whoever works on it; what it was, or None."""
+    intent = unsettled(session, resource_type, resource_id)
     if intent is None:
         return None
     count(

@@ -129,6 +129,9 @@ class EnsureShares(Work):
     *fingerprint* is that of the back end's info for which this is done; empty: as it is when the
     work begins.  *after* is the last instance that was looked at.  *busy* are instances that a
     verb worked on then, and *rounds* says how often these were looked at again.
+
+    *asked* says how often it was asked for again, as far as the walk knows.  All up to *until* is
+    looked at once more when the last instance has been: *is_second* is true then.
     """
 
     kind, event = "backend.ensure", "backend.ensure"
@@ -136,6 +139,9 @@ class EnsureShares(Work):
     after: str = ""
     busy: list[str] = dataclasses.field(default_factory=list)
     rounds: int = 0
+    asked: int = 0
+    until: str = ""
+    is_second: bool = False
 
 
 @dataclass(frozen=True, slots=True)

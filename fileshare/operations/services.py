@@ -33,7 +33,7 @@ def set_enabled(
 
 @operation
 def ensure_shares(unit: Unit, host: str) -> None:
-    """Let the daemons of a back end ensure all its shares, from the first one on.
+    """Let the daemons of a back end ensure all its shares; see :func:`backends.promise_ensuring`.
 
     Raises NotFound, and Conflict where no daemon serves the back end.
     """

@@ -26,7 +26,7 @@ from fileshare.drivers.base import Driver
 from fileshare.intents import backends
 from fileshare.intents.job import Job
 from fileshare.intents.kinds import EnsureShares
-from fileshare.intents.outcomes import Again, Done, Outcome
+from fileshare.intents.outcomes import Again, Done, Outcome, Stale
 from fileshare.intents.rounds import Alive, always
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit, operation
@@ -96,20 +96,33 @@ class _Walk:
         self.busy: list[str] = []
 
     def step(self) -> Outcome:
-        work = self.job.work
-        if not work.fingerprint:
-            found = self.care.call(loader.fingerprint, self.care.driver, self.runtime.conf)
-            work = dataclasses.replace(work, fingerprint=found)
+        work = self._as_asked(self.job.work)
         if work.rounds:
             return self._again(work)
-        batch = self.runtime.sessions.run(
+        found = self.runtime.sessions.run(
             lambda session: chores.candidates(session, self.host, work.after, BATCH)
         )
+        batch = [item for item in found if not work.is_second or item.id <= work.until]
         self._look_after(batch)
-        work = dataclasses.replace(work, busy=[*work.busy, *self.busy])
+        work = dataclasses.replace(work, busy=list(dict.fromkeys([*work.busy, *self.busy])))
         if len(batch) == BATCH:
             return Again(0, dataclasses.replace(work, after=batch[-1].id))
+        if work.until and not work.is_second:
+            return Again(0, dataclasses.replace(work, after="", is_second=True))
         return self._end(work)
+
+    def _as_asked(self, work: EnsureShares) -> EnsureShares:
+        """The work as it is now: all that was seen before it was asked for is seen once more."""
+        asked = self.job.read(chores.asked_again, self.job.intent.id)
+        if work.fingerprint and asked == work.asked:
+            return work
+        found = self.care.call(loader.fingerprint, self.care.driver, self.runtime.conf)
+        work = dataclasses.replace(work, fingerprint=found)
+        if asked == work.asked:
+            return work
+        if work.rounds:
+            return EnsureShares(found, asked=asked)  # all of them had been seen
+        return dataclasses.replace(work, asked=asked, until=work.after, is_second=False)
 
     def _again(self, work: EnsureShares) -> Outcome:
         """Look once more at what a verb worked on."""
@@ -131,7 +144,12 @@ class _Walk:
             fingerprint=work.fingerprint,
         )
         LOG.info("The shares of back end %s are ensured", self.host)
-        return Done(writes=[remember])
+        return Done(writes=[remember, functools.partial(self._unless_asked_again, work.asked)])
+
+    def _unless_asked_again(self, asked: int, session: Session) -> None:
+        # The service's row is written by now: who asks waits, and begins another walk.
+        if chores.asked_again(session, self.job.intent.id) != asked:
+            raise Stale("it was asked for again")
 
     def _look_after(self, batch: Sequence[Candidate]) -> None:
         holder = self.job.intent.id

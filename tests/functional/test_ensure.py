@@ -355,7 +355,7 @@ def test_on_demand(alpha, watch):
     calls(alpha)
     assert ask(alpha).status == 202
     assert service(alpha)["ensuring"] is True
-    # Asked for twice: it begins anew, and is done once.
+    # Asked for twice before it began: it is done once.
     answer = alpha.post("/services/ensure-shares", {"ensure_shares": {"host": ALPHA}}, as_=ADMIN)
     assert answer.status == 202
     alpha.drain()
