@@ -7,15 +7,27 @@ from fileshare.cmd import concurrency
 concurrency.initialise()
 
 import os
+import signal
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
 from oslo_config import cfg
 
 from fileshare.api import wsgi
 from fileshare.cmd import bootstrap
 
 _BACKLOG = 2048
+
+
+class _Parent(Arbiter):  # type: ignore[misc]
+    """The process that watches those which serve."""
+
+    def handle_hup(self) -> None:
+        """Let each of them read its options again, and go on serving."""
+        bootstrap.reread(self.app.options)
+        for pid in list(self.WORKERS):
+            self.kill_worker(pid, signal.SIGHUP)
 
 
 class Server(BaseApplication):  # type: ignore[misc]
@@ -45,7 +57,11 @@ class Server(BaseApplication):  # type: ignore[misc]
             self.cfg.set(key, value)
 
     def load(self) -> Any:
+        bootstrap.reread_on_hangup(self.options)
         return wsgi.build(bootstrap.make_runtime(self.options))
+
+    def run(self) -> None:
+        _Parent(self).run()
 
 
 def main() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import signal
 import socket
 import sys
+import threading
 import uuid
 from collections.abc import Sequence
 from typing import Any
@@ -82,6 +85,20 @@ def check(conf: cfg.ConfigOpts) -> None:
     refusal = session.refusal(conf) or notifications.check(conf)
     if refusal is not None:
         raise SystemExit(refusal)
+
+
+def reread(conf: cfg.ConfigOpts) -> None:
+    """Read again what can change while this process runs; what cannot be read changes nothing."""
+    try:
+        conf.mutate_config_files()
+    except cfg.Error:
+        LOG.exception("The options could not be read again, and stay what they were")
+
+
+def reread_on_hangup(conf: cfg.ConfigOpts) -> None:
+    """Do so at each SIGHUP; in a thread, for the signal comes in the middle of anything."""
+    thread = functools.partial(threading.Thread, target=reread, args=(conf,))
+    signal.signal(signal.SIGHUP, lambda *_: thread().start())
 
 
 def process_name() -> str:

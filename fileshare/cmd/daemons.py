@@ -51,9 +51,24 @@ def _service(conf: cfg.ConfigOpts, make: Make) -> Any:
             self._ended.wait()
 
         def reset(self) -> None:
-            conf.mutate_config_files()
+            bootstrap.reread(conf)
 
     return Child()
+
+
+def _let_children_go_on(launcher: Any) -> None:
+    """Have a child that gets SIGHUP read its options again, as the one under eventlet does.
+
+    With threads oslo.service leaves it to cotyledon, which ends the child and starts another
+    one; and there is no public way to say anything else.
+    """
+
+    def begun(_service_id: object, _worker_id: object, wrapper: Any) -> None:
+        wrapper.reload = wrapper.service_instance.reset
+
+    manager = getattr(launcher, "_manager", None)
+    if manager is not None:
+        manager.register_hooks(on_new_worker=begun)
 
 
 def run(conf: cfg.ConfigOpts, makers: Sequence[Make]) -> None:
@@ -67,4 +82,5 @@ def run(conf: cfg.ConfigOpts, makers: Sequence[Make]) -> None:
     launcher = service.ProcessLauncher(conf, restart_method="mutate")
     for make in makers:
         launcher.launch_service(_service(conf, make), workers=1)
+    _let_children_go_on(launcher)
     launcher.wait()

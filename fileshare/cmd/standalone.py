@@ -73,6 +73,7 @@ def serve(conf: cfg.ConfigOpts) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    bootstrap.reread_on_hangup(conf)
     for daemon in daemons:
         daemon.start()
     threading.Thread(target=server.run, name="api", daemon=True).start()

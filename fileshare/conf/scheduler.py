@@ -20,15 +20,18 @@ OPTS: tuple[cfg.Opt, ...] = (
             "AffinityFilter",
             "AntiAffinityFilter",
         ],
+        mutable=True,
         help=(
             "Filters that a pool must pass to get a share: names in the entry point group "
             "fileshare.scheduler.filters. The order changes which reason a user is told, not "
-            "the result. A name that is unknown keeps the scheduler from starting."
+            "the result. A name that is unknown keeps the scheduler from starting, and a running "
+            "one as it is."
         ),
     ),
     cfg.ListOpt(
         "scheduler_default_weighers",
         default=["CapacityWeigher", "GoodnessWeigher", "HostAffinityWeigher"],
+        mutable=True,
         help=(
             "Weighers whose sum decides among the pools that passed: names in the entry point "
             "group fileshare.scheduler.weighers."
@@ -37,6 +40,7 @@ OPTS: tuple[cfg.Opt, ...] = (
     cfg.ListOpt(
         "scheduler_default_extend_filters",
         default=["CapacityFilter", "DriverFilter"],
+        mutable=True,
         help="Filters that the pool of a share must pass before the share is made larger.",
     ),
     cfg.ListOpt(
@@ -56,6 +60,7 @@ OPTS: tuple[cfg.Opt, ...] = (
     cfg.FloatOpt(
         "capacity_weight_multiplier",
         default=1.0,
+        mutable=True,
         help=(
             "How much free capacity counts. Above 0 spreads shares, below 0 fills one pool "
             "after the other, and 0 ignores it."
@@ -64,6 +69,7 @@ OPTS: tuple[cfg.Opt, ...] = (
     cfg.FloatOpt(
         "pool_weight_multiplier",
         default=1.0,
+        mutable=True,
         help="How much it counts that a share server of the network lives on a pool already.",
     ),
     cfg.IntOpt(

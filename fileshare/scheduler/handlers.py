@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from oslo_config import cfg
@@ -47,8 +47,20 @@ class Placement:
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self.conf = conf
         self.pools = Pools()
-        self.placing = pipeline.placement(conf)
-        self.extending = pipeline.extension(conf)
+        self._choose_parts()
+        conf.register_mutate_hook(self._options_changed)
+
+    def _choose_parts(self) -> None:
+        self.placing = pipeline.placement(self.conf)
+        self.extending = pipeline.extension(self.conf)
+
+    def _options_changed(self, _conf: cfg.ConfigOpts, fresh: Collection[tuple[str, str]]) -> None:
+        """Filters and weighers may have: what is in hand goes on with those that it has."""
+        if not pipeline.CHANGING.isdisjoint(name for _group, name in fresh):
+            try:
+                self._choose_parts()
+            except pipeline.UnknownPluginError:
+                LOG.exception("The filters and weighers stay what they were")
 
     def place(self, job: Job[PlaceShare]) -> Outcome:
         """Choose a pool for a new share, claim its room, and hand on to its back end.

@@ -109,6 +109,17 @@ def normalised(values: Sequence[float | None], multiplier: float) -> list[float]
     return [multiplier * (value - least) / span for value in full]
 
 
+CHANGING = frozenset(
+    {
+        "scheduler_default_filters",
+        "scheduler_default_weighers",
+        "scheduler_default_extend_filters",
+        "capacity_weight_multiplier",
+        "pool_weight_multiplier",
+    }
+)
+"""The options that make a pipeline; they may change while a scheduler runs."""
+
 TRIED = ("IgnoreAttemptedHostsFilter", "RetryFilter")
 
 

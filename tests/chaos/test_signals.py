@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import threading
 import time
 
 import pytest
+import requests
 import sqlalchemy as sa
 
 from fileshare.db import migration, models
 from fileshare.db.session import Sessions, create_engine
-from fileshare.domain.statuses import IntentState, ServiceState, Status
+from fileshare.domain.statuses import ServiceState, Status
 from fileshare.drivers.dummy.state import State
 from tests.chaos import truth
 from tests.chaos.deployment import deployment, until
@@ -108,22 +111,103 @@ def test_a_daemon_waits_for_its_database(cloud):
     until(lambda: status(cloud, share_id) == Status.AVAILABLE, "it serves afterwards")
 
 
+DAEMONS = ("api", "scheduler", "share", "data")
+CHANGED = "Option DEFAULT.debug changed from [False] to [True]"
+
+
+@contextlib.contextmanager
+def asking(cloud):
+    """Somebody who asks all the time; what was not answered with 200."""
+    failures, end = [], threading.Event()
+
+    def ask():
+        while not end.is_set():
+            try:
+                answer = cloud.ask("GET", "/shares")
+                failures.extend([answer.text] * (answer.status_code != 200))
+            except requests.RequestException as error:
+                failures.append(error)
+
+    user = threading.Thread(target=ask)
+    user.start()
+    try:
+        yield failures
+    finally:
+        end.set()
+        user.join()
+
+
+def processes(cloud, programs):
+    return {name: (cloud.running[f"{name}@node"].pid, cloud.children(name)) for name in programs}
+
+
 def test_sighup_reads_mutable_options_again(cloud):
-    """C181: by every daemon, with the same process."""
-    cloud.node(backends=("alpha",), debug=False)
-    begin(cloud, "api", "scheduler", "share")
-    path, log = cloud.nodes["node"].path, cloud.log("share@node")
+    """C181: by every daemon within 5 seconds, with the same processes, and no call is lost."""
+    filters = "AvailabilityZoneFilter,CapacityFilter,CapabilitiesFilter"
+    cloud.node(
+        backends=("alpha",),
+        debug=False,
+        delay=0,
+        driver={"filter_function": "'share.size < 5'"},
+        scheduler_default_filters=filters,
+    )
+    begin(cloud, *DAEMONS)
     until(lambda: state_of(cloud, "share") == ServiceState.UP, "the service is up")
-    assert " DEBUG " not in log.read_text()
+    large = made(cloud, 6)
+    assert status(cloud, large) == Status.AVAILABLE
+    before = processes(cloud, DAEMONS)
+    assert all(children for _pid, children in before.values())
+    path = cloud.nodes["node"].path
+    text = path.read_text().replace("debug = False", "debug = True")
+    path.write_text(text.replace(filters, f"{filters},DriverFilter"))
+    with asking(cloud) as failures:
+        for name in DAEMONS:
+            cloud.signal(name, signal.SIGHUP)
+        for name in DAEMONS:
+            log = cloud.log(f"{name}@node")
+            until(lambda log=log: is_changed(log), f"{name} has read it", 5)
+        assert status(cloud, made(cloud, 4)) == Status.AVAILABLE
+    assert failures == []
+    assert status(cloud, made(cloud, 6)) == Status.ERROR
+    # A filter that is none changes nothing, and what is no configuration does not either.
+    for wrong, name, words in (
+        (path.read_text().replace("DriverFilter", "NoSuchFilter"), "scheduler", "stay what they"),
+        ("[DEFAULT\n", "share", "could not be read again"),
+        ("[DEFAULT\n", "api", "could not be read again"),
+    ):
+        path.write_text(wrong)
+        cloud.signal(name, signal.SIGHUP)
+        log = cloud.log(f"{name}@node")
+        until(lambda log=log, words=words: words in log.read_text(), words, 5)
+    assert status(cloud, made(cloud, 4)) == Status.AVAILABLE
+    assert processes(cloud, DAEMONS) == before
+
+
+def is_changed(log):
+    """Whether a daemon says that it has read the options, and logs more since."""
+    _, changed, since = log.read_text().rpartition(CHANGED)
+    return changed and " DEBUG " in since
+
+
+def made(cloud, size):
+    """A share that is no longer being made."""
+    share_id = cloud.create(size=size).json()["share"]["id"]
+    until(lambda: status(cloud, share_id) != Status.CREATING, "the share is made or not")
+    return share_id
+
+
+def test_sighup_is_understood_where_all_is_one_process(cloud):
+    """C181"""
+    cloud.node(backends=("alpha",), debug=False)
+    cloud.start("standalone")
+    until(cloud.serves, "the program serves")
+    path = cloud.nodes["node"].path
     path.write_text(path.read_text().replace("debug = False", "debug = True"))
-    cloud.signal("share", signal.SIGHUP)
-    until(lambda: " DEBUG " in log.read_text(), "the level has changed", 30)
-    share_id = new_share(cloud)
-    until(lambda: status(cloud, share_id) == Status.AVAILABLE, "it goes on serving")
-    closed = sa.select(models.Intent.state)
-    assert set(cloud.sessions.run(lambda session: session.scalars(closed).all())) == {
-        IntentState.DONE
-    }
+    with asking(cloud) as failures:
+        cloud.signal("standalone", signal.SIGHUP)
+        until(lambda: is_changed(cloud.log("standalone@node")), "it has read the options", 5)
+    assert failures == []
+    assert cloud.stop("standalone") < 20
 
 
 @pytest.mark.parametrize("program", ["api", "scheduler", "share", "data"])
