@@ -16,6 +16,7 @@ from oslo_db.sqlalchemy import exc_filters
 from sqlalchemy import orm
 
 from fileshare import errors
+from fileshare.db import away
 from fileshare.db.clock import NOW
 
 Session = orm.Session
@@ -88,6 +89,9 @@ class Sessions:
                 raise
             except TRANSIENT as error:
                 self._pause(attempt, error)
+            except sa.exc.TimeoutError as error:
+                # Of this process's pool, and waited for long enough.
+                raise db_exception.DBConnectionError(error) from error
         raise AssertionError
 
     def _once(self, work: Callable[[Session], Result]) -> Result:
@@ -188,6 +192,7 @@ def create_engine(url: str, **options: Any) -> sa.Engine:
         )
     if backend in {"mysql", "mariadb"}:
         sa.event.listen(engine, "connect", _mysql_session)
+    sa.event.listen(engine, "handle_error", away.notice)
     exc_filters.register_engine(engine)
     return engine
 
