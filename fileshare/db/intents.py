@@ -17,7 +17,7 @@ from fileshare.db.clock import NOW, after, now
 from fileshare.db.models import Intent
 from fileshare.db.query import one_of, values_of
 from fileshare.db.session import Session, assignments, count, parameters, swap, written
-from fileshare.db.sweeps import Sweep
+from fileshare.db.sweeps import Sweep, along
 from fileshare.domain.statuses import IntentState
 
 UNSETTLED = (IntentState.OPEN, IntentState.PARKED)
@@ -278,5 +278,5 @@ def make_due(session: Session, intent_id: str) -> bool:
 
 def closed(seconds: float) -> list[Sweep]:
     """The intents that were closed *seconds* ago, as one sweep for each of their ends."""
-    order = (_C.closed_at, _C.id)
-    return [Sweep(order, seconds, where=(_C.state == state,)) for state in CLOSED]
+    way = along(_C.closed_at, _C.state)
+    return [Sweep(way, seconds, where=(_C.state == state,)) for state in CLOSED]
