@@ -232,12 +232,29 @@ def projects(session: Session, ids: Collection[str]) -> dict[str, str | None]:
     return {row.id: row.project_id for row in rows}
 
 
-def abandoned(session: Session, seconds: float, limit: int = 100) -> list[str]:
-    """Ids of what nobody has claimed for *seconds* although it was due."""
+def silent(session: Session, seconds: float) -> set[str]:
+    """Destinations with work that was due for *seconds*, and none in anybody's hand."""
+    is_open = Intent.state == IntentState.OPEN
+    waits = sa.select(Intent.destination).where(is_open, Intent.due <= after(-seconds))
+    found = set(session.scalars(waits.distinct()))
+    in_hand = sa.select(Intent.destination).where(
+        is_open, Intent.due > now(), Intent.owner.is_not(None), Intent.destination.in_(found)
+    )
+    return found - set(session.scalars(in_hand.distinct())) if found else found
+
+
+def abandoned(
+    session: Session, seconds: float, destinations: Collection[str], limit: int = 100
+) -> list[str]:
+    """Ids of what nobody has claimed for *seconds* although it was due at *destinations*."""
     return list(
         session.scalars(
             sa.select(Intent.id)
-            .where(Intent.due <= after(-seconds), Intent.state == IntentState.OPEN)
+            .where(
+                Intent.due <= after(-seconds),
+                Intent.state == IntentState.OPEN,
+                Intent.destination.in_(destinations),
+            )
             .order_by(Intent.due)
             .limit(limit)
         )
