@@ -232,6 +232,15 @@ def projects(session: Session, ids: Collection[str]) -> dict[str, str | None]:
     return {row.id: row.project_id for row in rows}
 
 
+def pull_back(session: Session, longest: float) -> int:
+    """Let nothing wait much longer than *longest* seconds, the longest lease or pause; how many.
+
+    Such was due before somebody set the database's clock back, or its lease does not end.
+    """
+    far = (Intent.state == IntentState.OPEN, Intent.due > after(2 * longest))
+    return count(session, sa.update(Intent).where(*far).values(due=after(longest)))
+
+
 def silent(session: Session, seconds: float) -> set[str]:
     """Destinations with work that was due for *seconds*, and none in anybody's hand."""
     is_open = Intent.state == IntentState.OPEN

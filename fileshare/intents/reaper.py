@@ -17,7 +17,7 @@ from fileshare.domain.notices import Notice
 from fileshare.intents.announcements import Begun
 from fileshare.intents.job import Job, tell_the_log_of
 from fileshare.intents.kinds import KINDS, Work
-from fileshare.intents.outcomes import Failed
+from fileshare.intents.outcomes import LONGEST_PAUSE, Failed
 from fileshare.intents.record import record
 from fileshare.intents.runtime import Runtime
 
@@ -40,6 +40,7 @@ class Reaper:
 
     def reap(self) -> int:
         """One look; how many were given up."""
+        self._pull_back()
         conf = self.runtime.conf
         seconds = conf.intents.give_up_after
         if not seconds:
@@ -55,6 +56,13 @@ class Reaper:
             lambda session: intents.abandoned(session, seconds, gone)
         )
         return sum(_give_up_if_known(self.runtime, intent_id) for intent_id in found)
+
+    def _pull_back(self) -> None:
+        conf = self.runtime.conf.intents
+        longest = max(conf.lease, conf.poll_interval, LONGEST_PAUSE)
+        found = self.runtime.sessions.run(lambda session: intents.pull_back(session, longest))
+        if found:
+            LOG.warning("%d pieces of work were due far from now: was the clock set back?", found)
 
 
 def _give_up_if_known(runtime: Runtime, intent_id: str) -> bool:

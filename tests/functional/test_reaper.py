@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from inprocess import HOST
+from inprocess import ADMIN, HOST
 
+from fileshare.db import services
 from fileshare.db.clock import after
-from fileshare.db.models import Intent
+from fileshare.db.models import Intent, Member, Service
 from fileshare.intents import destinations
+from fileshare.intents.outcomes import LONGEST_PAUSE
 from fileshare.intents.reaper import Reaper
 
 HOUR = 3600
@@ -90,6 +92,36 @@ def test_who_waits_in_a_long_queue_is_not_given_up(program, reaper, clock):
     assert look(reaper, clock, 59) == 0, "the time begins when nothing is in hand"
     assert look(reaper, clock, 3) == 2
     assert program.show(share_id)["status"] == "error"
+
+
+def test_a_clock_that_was_set_back_keeps_nothing_waiting(program, reaper, clock):
+    """What was due an hour ago is due in an hour; so ends the lease of one that died."""
+    queued, held = waiting(program), waiting(program)
+    program.write(sa.update(Intent).values(due=after(HOUR)))
+    program.write(sa.update(Intent).where(Intent.share_id == held).values(owner="dead"))
+    program.poll()
+    assert program.show(queued)["status"] == "creating"
+    assert look(reaper, clock, 1) == 0
+    assert program.count(Intent, Intent.due > after(LONGEST_PAUSE)) == 0
+    assert look(reaper, clock, 100) == 0
+    program.make_due()
+    program.poll()
+    assert {program.show(share_id)["status"] for share_id in (queued, held)} == {"available"}
+
+
+def test_leases_and_pauses_are_left_alone(program, reaper, clock):
+    share_id = waiting(program)
+    program.write(sa.update(Intent).values(due=after(60)))
+    before = program.scalar(sa.select(Intent.due).where(Intent.share_id == share_id))
+    assert look(reaper, clock, 3) == 0
+    assert program.scalar(sa.select(Intent.due).where(Intent.share_id == share_id)) == before
+
+
+def test_who_died_before_the_clock_was_set_back_is_down(program):
+    program.write(sa.update(Member).values(heartbeat_at=after(HOUR)))
+    program.write(sa.update(Service).values(heartbeat_at=after(HOUR)))
+    program.sessions.run(lambda session: services.mark_down(session, 60))
+    assert {row["state"] for row in program.get("/services", as_=ADMIN)["services"]} == {"down"}
 
 
 def test_one_back_end_that_is_gone_is_no_other_one(program, reaper, clock):
