@@ -1,4 +1,4 @@
-"""[DEFAULT]: the recycle bin of shares."""
+"""[DEFAULT]: the recycle bin of shares, and deletion in the background."""
 
 from __future__ import annotations
 
@@ -21,6 +21,21 @@ OPTS = [
         min=1,
         help="Seconds between two looks of the schedulers for shares whose time in the recycle "
         "bin is over. A share may stay so much longer than its time.",
+    ),
+    cfg.BoolOpt(
+        "is_deferred_deletion_enabled",
+        default=False,
+        mutable=True,
+        help="Let a share that is deleted be out of its user's sight, and its quota be free, at "
+        "once; its back end removes it when it can, and what it could not do is tried again. "
+        "Off: the user sees the deletion until it is done, and has the quota back then.",
+    ),
+    cfg.IntOpt(
+        "periodic_deferred_delete_interval",
+        default=300,
+        min=1,
+        help="Seconds between two looks of the schedulers for deferred deletions that back ends "
+        "could not do, to begin them anew.",
     ),
 ]
 

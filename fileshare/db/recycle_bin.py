@@ -14,7 +14,12 @@ from fileshare.db.transitions import Held
 from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.statuses import Status
 
-_GOING = (Status.DELETING, Status.ERROR_DELETING)
+_GOING = (
+    Status.DELETING,
+    Status.ERROR_DELETING,
+    Status.DEFERRED_DELETING,
+    Status.ERROR_DEFERRED_DELETING,
+)
 
 
 def put(session: Session, share_id: str, scope: Scope, seconds: float) -> Held:
@@ -60,7 +65,7 @@ def take_out(session: Session, share_id: str, scope: Scope) -> bool:
         resource="Share",
         id=share_id,
         status=share.status,
-        sources="neither " + " nor ".join(_GOING),
+        sources="none of " + ", ".join(_GOING),
         verb="restore",
     )
 
@@ -77,11 +82,21 @@ def is_expired(session: Session, share_id: str) -> bool:
 
 def expired(session: Session, limit: int = 100, after_id: str = "") -> list[str]:
     """Ids of shares whose time in the bin is over, and that nothing works on; by id."""
+    over = sa.and_(_is_over(), Share.status != Status.ERROR_DEFERRED_DELETING)
+    return _free(session, over, limit, after_id)
+
+
+def unfinished(session: Session, limit: int = 100, after_id: str = "") -> list[str]:
+    """Ids of shares whose deferred deletion failed, and that nothing works on; by id."""
+    return _free(session, Share.status == Status.ERROR_DEFERRED_DELETING, limit, after_id)
+
+
+def _free(session: Session, where: sa.ColumnElement[bool], limit: int, after_id: str) -> list[str]:
     return list(
         session.scalars(
             sa.select(Share.id)
             .where(
-                _is_over(),
+                where,
                 Share.deleted_at.is_(None),
                 Share.intent_id.is_(None),
                 Share.id > after_id,

@@ -106,6 +106,15 @@ SHARE = Lifecycle(
         Status.DELETED,
         Status.ERROR_DELETING,
     ),
+    # Its user is rid of it, and its quota is free, from the beginning.
+    Verb(
+        "share",
+        "deferred_delete",
+        _SETTLED_FOR_DELETE,
+        Status.DEFERRED_DELETING,
+        Status.DELETED,
+        Status.ERROR_DEFERRED_DELETING,
+    ),
     Verb(
         "share",
         "force_delete",

@@ -101,6 +101,7 @@ _EVENT_ACTIONS: Final = {
     "share.extend": "EXTEND",
     "share.shrink": "SHRINK",
     "share.delete": "DELETE",
+    "share.deferred_delete": "DELETE",
     "share.force_delete": "DELETE",
     "share.ensure": "UPDATE",
     "access.sync": "UPDATE_ACCESS_RULES",

@@ -16,7 +16,7 @@ from fileshare.domain.lifecycle import Verb
 VERSION: Final = "1.0"
 """Of the payloads; it grows when a key changes its meaning or goes."""
 
-_RENAMED: Final = {"share.force_delete": "share.delete"}
+_RENAMED: Final = dict.fromkeys(("share.force_delete", "share.deferred_delete"), "share.delete")
 _FACTS: Final = (
     "user_id",
     "project_id",
@@ -60,7 +60,7 @@ class Notice:
 
 
 def name(verb: Verb, phase: Phase) -> str:
-    """The event of a verb: ``share.extend.start``; a forced deletion is a deletion."""
+    """The event of a verb: ``share.extend.start``; forced and deferred deletions are deletions."""
     return f"{_RENAMED.get(verb.event, verb.event)}.{phase}"
 
 

@@ -17,7 +17,7 @@ from fileshare.domain.notices import Phase
 from fileshare.domain.quotas import Charge
 from fileshare.domain.statuses import Status, TaskState
 from fileshare.intents import announcements, destinations
-from fileshare.intents.kinds import SyncAccess, Work
+from fileshare.intents.kinds import DeferredDeleteShare, SyncAccess, Work
 from fileshare.intents.unit import Unit
 
 
@@ -112,6 +112,14 @@ def remove(unit: Unit, held: Held, intent_id: str, work: Work) -> None:
     _tell(unit, gone, Phase.END)
     if held.share.is_charged:
         quotas.refund(unit.session, whole_charge(held.share))
+
+
+def remove_later(unit: Unit, held: Held, intent_id: str) -> None:
+    """Let the back end remove a share that was taken, and free its quota now; see `remove`."""
+    remove(unit, held, intent_id, DeferredDeleteShare())
+    if held.share.host and held.share.is_charged:
+        quotas.refund(unit.session, whole_charge(held.share))
+        transitions.mark_charged(unit.session, held.share.id, charged=False)
 
 
 def supersede(unit: Unit, held: Held, reason: str) -> None:

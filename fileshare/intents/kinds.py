@@ -102,6 +102,13 @@ class DeleteShare(Work):
 
 
 @dataclass(frozen=True, slots=True)
+class DeferredDeleteShare(Work):
+    """Remove the share, whose quota is free already, from its back end."""
+
+    kind, event = "share.deferred_delete", "share.deferred_delete"
+
+
+@dataclass(frozen=True, slots=True)
 class ForceDeleteShare(Work):
     """Remove the share whatever its back end says."""
 

@@ -23,6 +23,7 @@ from fileshare.intents.holding import (
     promise,
     refuse_busy,
     remove,
+    remove_later,
     supersede,
     take,
 )
@@ -164,12 +165,16 @@ def shrink(unit: Unit, share_id: str, new_size: int) -> None:
 
 @operation
 def delete(unit: Unit, share_id: str, share_group_id: str | None = None) -> None:
-    """Remove a share."""
-    held, intent_id = take(unit, SHARE["delete"], share_id)
+    """Remove a share; where deletions are deferred, it is out of sight and free of charge now."""
+    deferred = unit.runtime.conf.is_deferred_deletion_enabled
+    held, intent_id = take(unit, SHARE["deferred_delete" if deferred else "delete"], share_id)
     if held.share.share_group_id and held.share.share_group_id != share_group_id:
         reason = "It must name the group that the share is in."
         raise errors.InvalidInput(field="share_group_id", reason=reason)
-    remove(unit, held, intent_id, DeleteShare())
+    if deferred:
+        remove_later(unit, held, intent_id)
+    else:
+        remove(unit, held, intent_id, DeleteShare())
 
 
 @operation

@@ -1,15 +1,17 @@
-"""Emptying the recycle bin: shares whose time in it is over are removed."""
+"""Deleting in the background: what expires in the recycle bin, and what could not be deleted."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 from oslo_log import log as logging
 
 from fileshare import errors
-from fileshare.context import service_context
+from fileshare.context import Context, service_context
 from fileshare.db import recycle_bin, transitions
 from fileshare.domain.lifecycle import SHARE
+from fileshare.domain.statuses import Status
 from fileshare.intents import holding
 from fileshare.intents.kinds import DeleteShare
 from fileshare.intents.rounds import Alive, always
@@ -26,28 +28,49 @@ def empty(runtime: Runtime, alive: Alive = always) -> int:
 
     One that cannot be removed now does not keep the others: it is looked at next time.
     """
+    return _each(runtime, recycle_bin.expired, _remove, alive)
+
+
+def try_again(runtime: Runtime, alive: Alive = always) -> int:
+    """Begin the deferred deletions anew that back ends could not do; how many."""
+    return _each(runtime, recycle_bin.unfinished, _remove_later, alive)
+
+
+def _each(
+    runtime: Runtime,
+    find: Callable[..., list[str]],
+    act: Callable[[Runtime, Context, str], None],
+    alive: Alive,
+) -> int:
     begun, last = 0, ""
     while True:
-        look = functools.partial(recycle_bin.expired, limit=BATCH, after_id=last)
+        look = functools.partial(find, limit=BATCH, after_id=last)
         found = runtime.sessions.run(look)
-        begun += sum(_expire(runtime, share_id) for share_id in found)
+        begun += sum(_begin(runtime, act, share_id) for share_id in found)
         if len(found) < BATCH:
             return begun
         last = found[-1]
         alive()
 
 
-def _expire(runtime: Runtime, share_id: str) -> bool:
+def _begin(runtime: Runtime, act: Callable[[Runtime, Context, str], None], share_id: str) -> bool:
     try:
-        _remove(runtime, service_context(), share_id)
+        act(runtime, service_context(), share_id)
     except errors.FileshareError as error:
-        LOG.warning("Share %s stays in the recycle bin: %s", share_id, error)
+        LOG.warning("Share %s is not deleted: %s", share_id, error)
         return False
     except Exception:
-        LOG.exception("Share %s stays in the recycle bin", share_id)
+        LOG.exception("Share %s is not deleted", share_id)
         return False
-    LOG.info("The time of share %s in the recycle bin is over", share_id)
+    LOG.info("Share %s is deleted now", share_id)
     return True
+
+
+@operation
+def _remove_later(unit: Unit, share_id: str) -> None:
+    transitions.forgive_deletion(unit.session, share_id, Status.ERROR_DEFERRED_DELETING)
+    held, intent_id = holding.take(unit, SHARE["deferred_delete"], share_id)
+    holding.remove_later(unit, held, intent_id)
 
 
 @operation

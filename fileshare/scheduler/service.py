@@ -73,4 +73,10 @@ def chores(runtime: Runtime, stopping: threading.Event) -> list[Periodic]:
             lambda alive: recycle_bin.empty(runtime, alive),
             "recycle-bin",
         ),
+        Periodic(
+            "try deferred deletions again",
+            conf.periodic_deferred_delete_interval,
+            lambda alive: recycle_bin.try_again(runtime, alive),
+            "deferred-deletions",
+        ),
     ]

@@ -52,9 +52,14 @@ def _shrink(program):
     return lambda: program.act(share_id, "shrink", {"new_size": 1})
 
 
-def _delete(program):
+def _delete(program, *, deferred=False):
     share_id = program.new_share()
+    program.conf.set_override("is_deferred_deletion_enabled", deferred)
     return lambda: program.delete(f"/shares/{share_id}")
+
+
+def _deferred_delete(program):
+    return _delete(program, deferred=True)
 
 
 def _force_delete(program):
@@ -97,6 +102,7 @@ STARTS: dict[str, Start] = {
     "share.extend": Start(_extend, ("extend",)),
     "share.shrink": Start(_shrink, ("shrink",)),
     "share.delete": Start(_delete, ("delete",)),
+    "share.deferred_delete": Start(_deferred_delete, ("delete",)),
     "share.force_delete": Start(_force_delete, ("delete",)),
     "access.sync": Start(_sync, ("apply_access",)),
     "metadata.update": Start(_update_metadata, ("update_metadata",)),

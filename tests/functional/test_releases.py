@@ -42,6 +42,7 @@ FIRST_VERSIONS = {
     "backend.ensure": {"fingerprint", "after"},
     "backend.reconcile": {"repair"},
     "share.create": {"hints", "attempted"},
+    "share.deferred_delete": set(),
     "share.delete": set(),
     "share.extend": {"size"},
     "share.extend_check": {"size"},

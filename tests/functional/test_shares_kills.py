@@ -20,6 +20,7 @@ CASES = [
     *(("share.extend", point) for point in AT_A_DRIVER),
     *(("share.shrink", point) for point in AT_A_DRIVER),
     *(("share.delete", point) for point in AT_A_DRIVER),
+    *(("share.deferred_delete", point) for point in AT_A_DRIVER),
     *(("share.force_delete", point) for point in AT_A_DRIVER),
     *(("access.sync", point) for point in AT_A_DRIVER),
 ]
@@ -30,7 +31,8 @@ ACTIONS = {
     "share.force_delete": ("force_delete", None),
     "access.sync": ("allow_access", {"access_type": "ip", "access_to": "10.0.0.1"}),
 }
-GONE = {"share.delete", "share.force_delete"}
+DELETIONS = {"share.delete", "share.deferred_delete"}
+GONE = {*DELETIONS, "share.force_delete"}
 
 
 def ask(program, kind):
@@ -38,7 +40,8 @@ def ask(program, kind):
     if kind in {"share.place", "share.create"}:
         return program.new_share(size=SIZE, drain=False)
     share_id = program.new_share(size=SIZE)
-    if kind == "share.delete":
+    if kind in DELETIONS:
+        program.conf.set_override("is_deferred_deletion_enabled", kind != "share.delete")
         assert program.delete(f"/shares/{share_id}").status == 202
     else:
         action, value = ACTIONS[kind]
@@ -107,6 +110,7 @@ def test_work_that_always_dies_is_given_up(program, monkeypatch, kind):
         "share.extend": "extending_error",
         "share.shrink": "shrinking_error",
         "share.delete": "error_deleting",
+        "share.deferred_delete": "error_deferred_deleting",
         "access.sync": "available",
     }
     assert (shown["status"], shown["size"]) == (failed[kind], SIZE)

@@ -65,6 +65,6 @@ def vanish(session: Session, share_id: str) -> None:
     count(session, guards.instances(share_id).values(**gone))
 
 
-def mark_charged(session: Session, share_id: str) -> None:
-    """Note that the quota of the share is booked (again)."""
-    count(session, sa.update(Share).where(Share.id == share_id).values(is_charged=True))
+def mark_charged(session: Session, share_id: str, *, charged: bool = True) -> None:
+    """Note that the quota of the share is booked (again), or no more."""
+    count(session, sa.update(Share).where(Share.id == share_id).values(is_charged=charged))

@@ -22,7 +22,7 @@ from fileshare.domain import aggregate
 from fileshare.domain.lifecycle import ACCESS, BACKEND, METADATA, RECONCILIATION, SHARE, Verb
 from fileshare.domain.statuses import Status
 
-FROM_THE_BIN = (SHARE["delete"], SHARE["force_delete"])
+FROM_THE_BIN = tuple(verb for verb in SHARE if verb.removes)
 """What may be done to a share in the recycle bin."""
 
 _SHARES = cast("sa.Table", Share.__table__)
@@ -159,13 +159,15 @@ def reset(session: Session, share_id: str, status: str, scope: Scope) -> Held:
     return read(session, share_id)
 
 
-def forgive_deletion(session: Session, share_id: str) -> bool:
+def forgive_deletion(
+    session: Session, share_id: str, failed_in: str = Status.ERROR_DELETING
+) -> bool:
     """Let a share whose deletion failed be deleted again; False where none had failed."""
     failed = swap(
         session,
-        guards.share(
-            share_id, Share.status == Status.ERROR_DELETING, Share.intent_id.is_(None)
-        ).values(status=Status.ERROR, updated_at=now()),
+        guards.share(share_id, Share.status == failed_in, Share.intent_id.is_(None)).values(
+            status=Status.ERROR, updated_at=now()
+        ),
     )
     if failed:
         _write_instances(session, share_id, {"status": Status.ERROR, "updated_at": now()})

@@ -28,6 +28,7 @@ LOG = logging.getLogger(__name__)
 handlers = Handlers()
 
 _PAUSE = 1.0
+_GOING = frozenset(verb.during for verb in SHARE if verb.removes)
 """Seconds that the rules of a share that is being removed wait for its end."""
 
 
@@ -85,7 +86,7 @@ def sync(job: Job[SyncAccess]) -> Outcome:
     except errors.DriverError as error:
         if error.transient and job.intent.attempts < job.runtime.conf.intents.max_attempts:
             raise
-        if subject.instance.status == SHARE["delete"].during:
+        if subject.instance.status in _GOING:
             return Again(_PAUSE)  # gone from the back end already, and soon from here
         if isinstance(error, errors.ShareLost):
             return _lost(job, subject, plan, error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 from oslo_log import log as logging
@@ -16,6 +17,7 @@ from fileshare.intents.consumer import Handlers
 from fileshare.intents.job import Job
 from fileshare.intents.kinds import (
     CreateShare,
+    DeferredDeleteShare,
     DeleteShare,
     ExtendShare,
     ForceDeleteShare,
@@ -126,6 +128,16 @@ def delete(job: Job[DeleteShare]) -> Outcome:
     with job.driving(subject.ref.id) as driver:
         driver.delete(subject.ref)
     return _gone(subject)
+
+
+@handlers.handles(DeferredDeleteShare, reads=references.of_job)
+def deferred_delete(job: Job[DeferredDeleteShare]) -> Outcome:
+    """Remove the share; what it was charged with was given back when its user let it go."""
+    subject: Subject = job.look()
+    with job.driving(subject.ref.id) as driver:
+        driver.delete(subject.ref)
+    # The usage audit reads in a row that is gone whether the share had ever been made.
+    return dataclasses.replace(_gone(subject), settlement=Settlement(share={"is_charged": True}))
 
 
 @handlers.handles(ForceDeleteShare, reads=references.of_job)

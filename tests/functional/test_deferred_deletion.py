@@ -1,0 +1,127 @@
+"""Deletions in the background: out of sight and free of charge at once, done when it can be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from inprocess import ADMIN, MEMBER, PROJECT
+from refusals import refused
+
+from fileshare.scheduler import recycle_bin
+
+
+@pytest.fixture
+def deferring(program):
+    program.conf.set_override("is_deferred_deletion_enabled", True)
+    return program
+
+
+def fail(program, *faults):
+    for name in program.drivers:
+        path = program.state / name / "control.json"
+        if faults:
+            path.write_text(json.dumps({"fail": list(faults)}))
+        else:
+            path.unlink()
+
+
+def used(program):
+    return program.get(f"/quota-sets/{PROJECT}/detail")["quota_set"]["gigabytes"]["in_use"]
+
+
+def statuses(program):
+    shown = program.get("/shares/detail?all_tenants=1", as_=ADMIN)["shares"]
+    return [share["status"] for share in shown]
+
+
+def seen(program):
+    return [share["id"] for share in program.get("/shares")["shares"]]
+
+
+def test_a_deleted_share_is_out_of_sight_and_free_at_once(deferring):
+    share_id = deferring.new_share(size=3)
+    heard = deferring.listen()
+    assert deferring.delete(f"/shares/{share_id}").status == 202
+    assert (seen(deferring), used(deferring)) == ([], 0)
+    refused(deferring.get(f"/shares/{share_id}"), 404)
+    assert statuses(deferring) == ["deferred_deleting"]
+    assert deferring.on_backends() != {}
+    deferring.books()
+    deferring.drain()
+    assert (statuses(deferring), deferring.on_backends()) == ([], {})
+    assert [notice.event for notice in heard] == ["share.delete.start", "share.delete.end"]
+    deferring.check()
+
+
+def test_what_the_back_end_could_not_delete_is_tried_again(deferring):
+    share_id = deferring.new_share()
+    fail(deferring, "delete error=failed")
+    deferring.delete(f"/shares/{share_id}")
+    deferring.drain()
+    assert statuses(deferring) == ["error_deferred_deleting"]
+    assert (seen(deferring), used(deferring)) == ([], 0)
+    (message,) = deferring.messages(share_id)
+    assert (message.action_id, message.resource_id) == ("007", share_id)
+    assert recycle_bin.empty(deferring.runtime) == 0
+    assert recycle_bin.try_again(deferring.runtime) == 1
+    assert statuses(deferring) == ["deferred_deleting"]
+    deferring.drain()
+    assert statuses(deferring) == ["error_deferred_deleting"]
+    fail(deferring)
+    assert recycle_bin.try_again(deferring.runtime) == 1
+    deferring.drain()
+    assert (statuses(deferring), deferring.on_backends()) == ([], {})
+    assert used(deferring) == 0
+    deferring.check()
+
+
+def test_an_administrator_can_have_it_back(deferring):
+    share_id = deferring.new_share(size=2)
+    fail(deferring, "delete error=failed")
+    deferring.delete(f"/shares/{share_id}")
+    deferring.drain()
+    refused(deferring.delete(f"/shares/{share_id}", as_=ADMIN), 403)
+    reset = {"status": "available"}
+    assert deferring.act(share_id, "reset_status", reset, as_=ADMIN).status == 202
+    assert (seen(deferring), used(deferring)) == ([share_id], 2)
+    fail(deferring)
+    deferring.check()
+
+
+def test_by_force_it_is_gone(deferring):
+    share_id = deferring.new_share()
+    deferring.delete(f"/shares/{share_id}")
+    assert deferring.act(share_id, "force_delete", as_=ADMIN).status == 202
+    deferring.drain()
+    assert (statuses(deferring), used(deferring)) == ([], 0)
+    deferring.check()
+
+
+def test_a_share_that_no_back_end_holds_is_gone_at_once(deferring):
+    share_id = deferring.new_share(drain=False)
+    assert deferring.act(share_id, "reset_status", {"status": "error"}, as_=ADMIN).status == 202
+    assert deferring.delete(f"/shares/{share_id}").status == 202
+    assert (statuses(deferring), used(deferring)) == ([], 0)
+
+
+def test_out_of_the_bin_it_does_not_come_back(deferring):
+    share_id = deferring.new_share()
+    deferring.act(share_id, "soft_delete")
+    fail(deferring, "delete error=failed")
+    assert deferring.delete(f"/shares/{share_id}").status == 202
+    deferring.drain()
+    refused(deferring.act(share_id, "restore", as_=ADMIN), 403)
+    refused(deferring.act(share_id, "restore", as_=MEMBER), 403)
+    fail(deferring)
+    assert recycle_bin.try_again(deferring.runtime) == 1
+    deferring.drain()
+    assert statuses(deferring) == []
+
+
+def test_without_the_option_the_user_sees_it_to_the_end(program):
+    share_id = program.new_share(size=3)
+    program.delete(f"/shares/{share_id}")
+    assert (seen(program), used(program)) == ([share_id], 3)
+    program.drain()
+    assert (seen(program), used(program)) == ([], 0)
