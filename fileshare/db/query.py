@@ -10,6 +10,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import char_length
 
 from fileshare import errors
 from fileshare.context import Context
@@ -118,6 +119,16 @@ def _beyond(column: Any, id_column: Any, page: Page) -> sa.ColumnElement[bool]:
     else:
         nothing = sa.and_(column.is_(None), sa.or_(edge.is_not(None), tie))
     return sa.and_(there, sa.or_(beyond, nothing))
+
+
+def same(column: Any, text: str) -> sa.ColumnElement[bool]:
+    """The column holds just this text: for MariaDB's collations blanks at an end do not count."""
+    return sa.and_(column == text, char_length(column) == len(text))
+
+
+@compiles(char_length, "sqlite")
+def _length(element: char_length, compiler: SQLCompiler, **kw: Any) -> str:
+    return f"length({compiler.process(element.clauses, **kw)})"
 
 
 def matches(column: Any, pattern: str) -> sa.ColumnElement[bool]:

@@ -24,7 +24,7 @@ from fileshare.db.models import (
     ShareMetadata,
     ShareType,
 )
-from fileshare.db.query import Scope, is_of_pattern, matches, paginate
+from fileshare.db.query import Scope, is_of_pattern, matches, paginate, same
 from fileshare.db.session import Session, count, swap
 from fileshare.db.steering import steered
 from fileshare.domain.listing import Page
@@ -94,6 +94,7 @@ EQUALS: Mapping[str, Any] = {
     "mount_point_name": Share.mount_point_name,
     "encryption_key_ref": Share.encryption_key_ref,
 }
+_TEXTS = frozenset({"name", "description", "mount_point_name"})
 MATCHES: Mapping[str, Any] = {
     "name~": Share.display_name,
     "description~": Share.display_description,
@@ -221,6 +222,8 @@ def _number(session: Session, parts: Sequence[_Part], wanted: _Wanted) -> int:
 
 
 def _filter(name: str, value: Any) -> sa.ColumnElement[bool]:
+    if name in _TEXTS and isinstance(value, str):
+        return same(EQUALS[name], value)
     if name in EQUALS:
         return cast("sa.ColumnElement[bool]", EQUALS[name] == value)
     if name in MATCHES:
@@ -231,7 +234,7 @@ def _filter(name: str, value: Any) -> sa.ColumnElement[bool]:
 def _with_metadata(pairs: Mapping[str, str]) -> sa.ColumnElement[bool]:
     mine = sa.select(ShareMetadata.key).where(ShareMetadata.share_id == Share.id)
     there = (
-        sa.exists(mine.where(ShareMetadata.key == key, ShareMetadata.value == value))
+        sa.exists(mine.where(same(ShareMetadata.key, key), same(ShareMetadata.value, value)))
         for key, value in pairs.items()
     )
     return sa.and_(sa.true(), *there)

@@ -22,7 +22,7 @@ from fileshare.db.models import (
     new_id,
 )
 from fileshare.db.offers import Offer, collect
-from fileshare.db.query import Scope
+from fileshare.db.query import Scope, same
 from fileshare.db.session import Session, count, swap
 
 OFFER = Offer("share_type", "extra_spec", ShareType, ShareTypeExtraSpec, ShareTypeProject)
@@ -101,7 +101,8 @@ def with_specs(session: Session, pairs: Mapping[str, str]) -> Sequence[str]:
     spec = ShareTypeExtraSpec
     mine = sa.select(spec.key).where(spec.share_type_id == ShareType.id)
     there = (
-        sa.exists(mine.where(spec.key == key, spec.value == value)) for key, value in pairs.items()
+        sa.exists(mine.where(same(spec.key, key), same(spec.value, value)))
+        for key, value in pairs.items()
     )
     return session.scalars(sa.select(ShareType.id).where(*there)).all()
 

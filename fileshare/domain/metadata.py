@@ -14,6 +14,13 @@ def refuse(keys: Iterable[str], locked: Collection[str]) -> None:
             raise errors.Refused(reason=f"Only administrators may change the metadata key {key}.")
 
 
+def refuse_twins(keys: Collection[str]) -> None:
+    """Raise InvalidInput for two keys that differ in blanks at the end: one, to MariaDB."""
+    if len({key.rstrip(" ") for key in keys}) < len(keys):
+        reason = "Two keys are the same but for blanks at the end."
+        raise errors.InvalidInput(field="metadata", reason=reason)
+
+
 def replaced(
     old: Mapping[str, str], new: Mapping[str, str], locked: Collection[str]
 ) -> dict[str, str]:

@@ -22,6 +22,7 @@ from fileshare.db import (
 from fileshare.db.models import AvailabilityZone, new_id
 from fileshare.db.types import TypeAndSpecs
 from fileshare.domain import specs
+from fileshare.domain.metadata import refuse_twins
 from fileshare.domain.quotas import Charge, share_amounts
 from fileshare.domain.statuses import ReplicaState
 from fileshare.intents import destinations
@@ -84,6 +85,7 @@ def create(unit: Unit, new: NewShare, key: str | None = None) -> Shown:
         **new.metadata,
         **hints.keep(unit, share_id, new.scheduler_hints),
     }
+    refuse_twins(metadata)
     books = quotas.charge(unit.session, charge, unit.runtime.quota_defaults)
     quotas.check_size(books, charge.scopes(), new.size)
     columns = _insert(unit, share_id, new, protocol, share_type, zone, charge)

@@ -78,6 +78,7 @@ def _change(
     new: dict[str, str],
     given: Collection[str],
 ) -> dict[str, str]:
+    domain.refuse_twins(new)
     share_metadata.change(unit.session, share.id, old, new)
     changes.tell_of_share(unit, "share_metadata.update", share.id, metadata=new)
     keys = set(unit.runtime.conf.driver_updatable_metadata)

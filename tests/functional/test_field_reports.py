@@ -159,20 +159,6 @@ def test_what_is_no_utf_8_is_refused(api):
     assert api.get("/shares?name=%00").status in {200, 400}
 
 
-def test_names_that_look_alike_are_two(api):
-    """C124: byte for byte, in types, names and metadata."""
-    a_type(api, "Gold")
-    a_type(api, "gold")
-    texts = ("Gold", "gold", "gold ", "🗄️", "שלום", "e\u0301", "\u00e9", "İ", "ß", "SS")
-    for text in texts:
-        answer = create(api, name=text, share_type="Gold", metadata={text: text})
-        assert answer["share"]["name"] == text
-    for text in texts:
-        name = urllib.parse.quote(text)
-        (found,) = api.get(f"/shares/detail?name={name}")["shares"]
-        assert (found["name"], found["metadata"]) == (text, {text: text})
-
-
 def test_a_state_that_no_service_has_empties_the_list(api, caplog):
     """C127: and is no error."""
     for query in ("status=banana", "state=banana", "host=banana"):
