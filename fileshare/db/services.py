@@ -23,9 +23,16 @@ from fileshare.db.models import (
 )
 from fileshare.db.session import Session, count, swap
 from fileshare.domain.hosts import pool_host
+from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.statuses import ServiceState, ServiceStatus, Status
 
 _NEW = "new; enable_new_services is off"
+_WORKING = (
+    Status.CREATING,
+    Status.EXTENDING,
+    # A deletion may have superseded work whose driver call is not over.
+    *(verb.during for verb in SHARE if verb.removes),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +302,7 @@ def _forget_claims(session: Session, host: str, asked_at: dt.datetime) -> None:
 
     Whoever places something waits meanwhile, so only instances that have claims are looked at.
     """
-    # A deletion may have superseded work whose driver call is not over.
-    working = ShareInstance.status.in_((Status.CREATING, Status.EXTENDING, Status.DELETING))
+    working = ShareInstance.status.in_(_WORKING)
     count(
         session,
         sa.update(ShareInstance)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import sqlalchemy as sa
 from inprocess import ADMIN, MEMBER, PROJECT
 from refusals import refused
 
+from fileshare.db import models
 from fileshare.scheduler import recycle_bin
 
 
@@ -87,6 +89,17 @@ def test_an_administrator_can_have_it_back(deferring):
     assert (seen(deferring), used(deferring)) == ([share_id], 2)
     fail(deferring)
     deferring.check()
+
+
+def test_what_it_had_claimed_of_its_pool_stays_until_it_is_gone(deferring):
+    """A driver's call that was superseded may still take the room."""
+    share_id = deferring.new_share(size=5)
+    mine = models.ShareInstance.share_id == share_id
+    deferring.write(sa.update(models.ShareInstance).where(mine).values(claimed_gb=5))
+    deferring.delete(f"/shares/{share_id}")
+    deferring.report()
+    claimed = sa.select(models.ShareInstance.claimed_gb).where(mine)
+    assert deferring.scalar(claimed) == 5
 
 
 def test_by_force_it_is_gone(deferring):
