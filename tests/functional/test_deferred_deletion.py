@@ -47,6 +47,8 @@ def test_a_deleted_share_is_out_of_sight_and_free_at_once(deferring):
     assert deferring.delete(f"/shares/{share_id}").status == 202
     assert (seen(deferring), used(deferring)) == ([], 0)
     refused(deferring.get(f"/shares/{share_id}"), 404)
+    refused(deferring.delete(f"/shares/{share_id}"), 404)
+    refused(deferring.delete(f"/shares/{share_id}", as_=ADMIN), 403)
     assert statuses(deferring) == ["deferred_deleting"]
     assert deferring.on_backends() != {}
     deferring.books()

@@ -418,4 +418,10 @@ def update(request: Request, id: str, **values: Any) -> Shown:
 )
 def delete(request: Request, id: str) -> None:
     """Delete a share."""
-    operations.delete(request.runtime, request.ctx, id, request.query.get("share_group_id"))
+    try:
+        operations.delete(request.runtime, request.ctx, id, request.query.get("share_group_id"))
+    except errors.WrongStatus as error:
+        if error.facts["status"] in operations.HIDDEN and not request.allowed(LIST_DEFERRED):
+            # Deleted already, as far as the caller knows.
+            raise errors.NotFound(resource="Share", id=id) from error
+        raise
