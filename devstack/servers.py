@@ -173,6 +173,8 @@ class MariaDB(Database):
             # Relative to the data directory: a socket's path has a limit of 107 bytes.
             "--socket=mariadb.sock",
             f"--pid-file={self.directory / 'mariadb.pid'}",
+            # Its own: a server that starts removes temporary tables that others have there.
+            f"--tmpdir={self.directory}",
             f"--port={self.port}",
             f"--bind-address={HOST}",
             f"--init-file={self.directory / 'users.sql'}",

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from devstack.servers import MariaDB, free_port
-from fileshare.db import migration, models
+from fileshare.db import migration, models, quotas
 from fileshare.db.session import Sessions, create_engine
 from fileshare.domain.statuses import Status
 from tests.chaos import truth
@@ -29,7 +29,7 @@ SMALL = "a5bfc9e07964f8dddeb95fc584cd965d"  # MD5 of 37
 _OTHERS = PROJECTS - 1
 VARIED = {
     "project_id": f"IF(MOD(seq, 10) = 0, '{LARGE}', MD5(MOD(seq, {_OTHERS})))",
-    "user_id": f"MD5(MOD(seq, {3 * PROJECTS}))",
+    "user_id": f"MD5(CONCAT(IF(MOD(seq, 10), MOD(seq, {_OTHERS}), ''), '/', MOD(seq DIV 7, 3)))",
     "display_name": "CONCAT('share-', seq)",
     "size": "1 + MOD(seq, 100)",
     "is_public": "MOD(seq, 1000) = 1",
@@ -46,7 +46,12 @@ class RoomyMariaDB(MariaDB):
     """A MariaDB that keeps the rows of a benchmark in memory, as an operator's does."""
 
     def command(self) -> list[str]:
-        return [*super().command(), "--innodb-buffer-pool-size=2G", "--max-connections=2000"]
+        return [
+            *super().command(),
+            "--innodb-buffer-pool-size=2G",
+            "--innodb-log-file-size=1G",
+            "--max-connections=2000",
+        ]
 
 
 @contextlib.contextmanager
@@ -131,5 +136,17 @@ class Cloud(Deployment):
         copies.multiply(engine, failed, failures, **varied)
         varied["deleted_at"] = varied.pop("closed_at")
         copies.multiply(engine, gone, number // 10, **varied)
+        self._book()
         copies.analyse(engine)
         return good
+
+    def _book(self) -> None:
+        """The quotas' books of what is there."""
+        counted = self.sessions.run(quotas.recount)
+        rows = [
+            {"project_id": project, "scope": scope, "resource": name, "used": used}
+            for (project, scope, name), used in counted.items()
+        ]
+        with self.sessions.engine.begin() as connection:
+            connection.execute(sa.delete(models.QuotaUsage))
+            connection.execute(sa.insert(models.QuotaUsage), rows)

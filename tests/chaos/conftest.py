@@ -1,25 +1,10 @@
-"""What the chaos tests need: programs of the machine, and a program to be spoilt."""
+"""What the chaos tests need: a program to be spoilt."""
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
-from devstack.servers import MissingServer, program
 from tests.chaos.cases import Worlds
-
-
-@pytest.fixture(scope="session")
-def required():
-    """The programs of the servers; a machine without them skips, except in CI."""
-    try:
-        program("mariadbd")
-        program("/usr/lib/rabbitmq/bin/rabbitmq-server", "rabbitmq-server")
-    except MissingServer as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")
