@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
 from fileshare.api.fields import Field
-from fileshare.api.shapes import TEXT, choice, integer
+from fileshare.api.shapes import PAGE_NUMBER, TEXT, choice, integer
 
 LIMIT = Field("limit", integer(0, 2**63 - 1), about="How many objects the page holds at most.")
 OFFSET = Field("offset", integer(0, 2**63 - 1), about="How many objects are skipped before it.")
 SORT_KEY = Field("sort_key", TEXT, about="The field that the list is sorted by.")
 SORT_DIR = Field("sort_dir", choice("asc", "desc", any_case=True), about="The direction of it.")
 PAGING = (LIMIT, OFFSET)
+CHECKED_PAGING = (replace(LIMIT, shape=PAGE_NUMBER), replace(OFFSET, shape=PAGE_NUMBER))
 SORTED_PAGING = (LIMIT, OFFSET, SORT_KEY, SORT_DIR)
 
 

@@ -223,6 +223,16 @@ BOOLEAN = Shape(
 )
 INTEGER = integer()
 COUNT = integer(0)
+
+
+def _unpadded(text: str) -> int:
+    if text[:1].isspace():
+        raise ValueError(text)
+    return _whole(text)
+
+
+# Of lists whose queries a schema has always checked.
+PAGE_NUMBER = replace(COUNT, read=_unpadded)
 MOMENT = Shape(
     {"type": "string"},
     _moment,

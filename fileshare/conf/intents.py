@@ -45,7 +45,8 @@ OPTS = [
         min=0,
         mutable=True,
         help="Seconds after which work that no daemon claims is settled as failed by a "
-        "scheduler, because the back end it waits for is gone. 0: never.",
+        "scheduler, because the back end it waits for is gone: the scheduler must have seen for "
+        "so long that no other work of the back end was in hand either. 0: never.",
     ),
     cfg.IntOpt(
         "workers",

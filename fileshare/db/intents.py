@@ -17,7 +17,7 @@ from fileshare.db.clock import NOW, after, now
 from fileshare.db.models import Intent
 from fileshare.db.query import one_of, values_of
 from fileshare.db.session import Session, assignments, count, parameters, swap, written
-from fileshare.db.sweeps import Sweep
+from fileshare.db.sweeps import Sweep, along
 from fileshare.domain.statuses import IntentState
 
 UNSETTLED = (IntentState.OPEN, IntentState.PARKED)
@@ -232,12 +232,38 @@ def projects(session: Session, ids: Collection[str]) -> dict[str, str | None]:
     return {row.id: row.project_id for row in rows}
 
 
-def abandoned(session: Session, seconds: float, limit: int = 100) -> list[str]:
-    """Ids of what nobody has claimed for *seconds* although it was due."""
+def pull_back(session: Session, longest: float) -> int:
+    """Let nothing wait much longer than *longest* seconds, the longest lease or pause; how many.
+
+    Such was due before somebody set the database's clock back, or its lease does not end.
+    """
+    far = (Intent.state == IntentState.OPEN, Intent.due > after(2 * longest))
+    return count(session, sa.update(Intent).where(*far).values(due=after(longest)))
+
+
+def silent(session: Session, seconds: float) -> set[str]:
+    """Destinations with work that was due for *seconds*, and none in anybody's hand."""
+    is_open = Intent.state == IntentState.OPEN
+    waits = sa.select(Intent.destination).where(is_open, Intent.due <= after(-seconds))
+    found = set(session.scalars(waits.distinct()))
+    in_hand = sa.select(Intent.destination).where(
+        is_open, Intent.due > now(), Intent.owner.is_not(None), Intent.destination.in_(found)
+    )
+    return found - set(session.scalars(in_hand.distinct())) if found else found
+
+
+def abandoned(
+    session: Session, seconds: float, destinations: Collection[str], limit: int = 100
+) -> list[str]:
+    """Ids of what nobody has claimed for *seconds* although it was due at *destinations*."""
     return list(
         session.scalars(
             sa.select(Intent.id)
-            .where(Intent.due <= after(-seconds), Intent.state == IntentState.OPEN)
+            .where(
+                Intent.due <= after(-seconds),
+                Intent.state == IntentState.OPEN,
+                Intent.destination.in_(destinations),
+            )
             .order_by(Intent.due)
             .limit(limit)
         )
@@ -278,5 +304,5 @@ def make_due(session: Session, intent_id: str) -> bool:
 
 def closed(seconds: float) -> list[Sweep]:
     """The intents that were closed *seconds* ago, as one sweep for each of their ends."""
-    order = (_C.closed_at, _C.id)
-    return [Sweep(order, seconds, where=(_C.state == state,)) for state in CLOSED]
+    way = along(_C.closed_at, _C.state)
+    return [Sweep(way, seconds, where=(_C.state == state,)) for state in CLOSED]

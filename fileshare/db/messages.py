@@ -12,7 +12,7 @@ from fileshare.db.clock import after
 from fileshare.db.models import Message
 from fileshare.db.query import Scope, paginate
 from fileshare.db.session import Session, swap
-from fileshare.db.sweeps import Sweep
+from fileshare.db.sweeps import Sweep, along
 from fileshare.domain.listing import Page
 from fileshare.domain.messages import ACTIONS, DETAILS, LEVEL_ERROR, RESOURCE_SHARE, describe
 
@@ -109,5 +109,4 @@ def delete(session: Session, scope: Scope, message_id: str) -> None:
 
 def expired() -> Sweep:
     """The messages whose time is over."""
-    columns = Message.__table__.c
-    return Sweep((columns.expires_at, columns.id), seconds=0)
+    return Sweep(along(Message.__table__.c.expires_at), seconds=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 from fileshare.db import intents, messages, request_keys
 from fileshare.db.models import AccessRule, Base, ResourceLock, Share
 from fileshare.db.session import Session, count
-from fileshare.db.sweeps import Counts, Sweep
+from fileshare.db.sweeps import Counts, Sweep, along
 
 DAY = 86400.0
 
@@ -47,17 +48,8 @@ def sweeps(days: float, key_seconds: float) -> list[Sweep]:
 
 def deleted(table: sa.Table, seconds: float) -> Sweep:
     """Rows that were deleted *seconds* ago, and on which nothing hangs that is alive."""
-    alive = tuple(
-        sa.exists(
-            sa.select(column)
-            .where(column == table.c.id, column.table.c.deleted_at.is_(None))
-            .correlate(table)
-        )
-        for column in children(table)
-        if "deleted_at" in column.table.c
-    )
-    order = (table.c.deleted_at, table.c.created_at, table.c.id)
-    return Sweep(order, seconds, unless=alive, remove=_remove)
+    living = tuple(column for column in children(table) if "deleted_at" in column.table.c)
+    return Sweep(along(table.c.deleted_at), seconds, living=living, remove=_remove)
 
 
 def children(table: Any) -> Iterator[sa.Column[Any]]:
@@ -90,7 +82,7 @@ def counted(session: Session, wanted: Sequence[Sweep]) -> Counts:
     """How many rows of each table sweeps would remove, with what hangs on them."""
     going: dict[str, list[sa.ColumnElement[bool]]] = collections.defaultdict(list)
     for sweep in wanted:
-        going[sweep.table.name].append(sweep.old(sweep.bound(session)))
+        going[sweep.table.name].append(_would_go(sweep, sweep.bound(session)))
     found: Counts = collections.Counter()
     for table in _parents_first():
         if clauses := going[table.name]:
@@ -100,6 +92,18 @@ def counted(session: Session, wanted: Sequence[Sweep]) -> Counts:
             theirs = sa.select(table.c.id).where(sa.or_(*clauses))
             going[column.table.name].append(column.in_(theirs))
     return +found
+
+
+def _would_go(sweep: Sweep, bound: dt.datetime) -> sa.ColumnElement[bool]:
+    alive = (
+        sa.exists(
+            sa.select(column)
+            .where(column == sweep.way.key, column.table.c.deleted_at.is_(None))
+            .correlate(sweep.table)
+        )
+        for column in sweep.living
+    )
+    return sa.and_(sweep.old(bound), *(~each for each in alive))
 
 
 def _parents_first() -> list[sa.Table]:

@@ -10,7 +10,7 @@ from oslo_db import exception as db_exception
 from fileshare import errors
 from fileshare.db.models import RequestKey
 from fileshare.db.session import Session, StartOver
-from fileshare.db.sweeps import Sweep
+from fileshare.db.sweeps import Sweep, along
 
 
 def claim(
@@ -40,5 +40,4 @@ def claim(
 
 def old(seconds: float) -> Sweep:
     """The keys that are *seconds* old."""
-    columns = RequestKey.__table__.c
-    return Sweep((columns.created_at, columns.id), seconds)
+    return Sweep(along(RequestKey.__table__.c.created_at), seconds)

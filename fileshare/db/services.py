@@ -161,8 +161,13 @@ def leave(session: Session, member_id: str) -> None:
 
 
 def mark_down(session: Session, down_time: float) -> None:
-    """Remove members whose heartbeat is too old, and mark services that have none left."""
-    count(session, sa.delete(Member).where(Member.heartbeat_at < after(-down_time)))
+    """Remove members whose heartbeat is too old, and mark services that have none left.
+
+    So are heartbeats that come from the future, because somebody has set the database's clock
+    back: who lives enters again.
+    """
+    dead = sa.or_(Member.heartbeat_at < after(-down_time), Member.heartbeat_at > after(down_time))
+    count(session, sa.delete(Member).where(dead))
     _down_without_members(session, Service.state == ServiceState.UP)
 
 
@@ -313,6 +318,7 @@ def _forget_claims(session: Session, host: str, asked_at: dt.datetime) -> None:
             sa.or_(
                 ShareInstance.settled_at.is_(None),
                 ShareInstance.settled_at < asked_at,
+                ShareInstance.settled_at > now(),  # the clock was set back since
                 ShareInstance.status != Status.AVAILABLE,
             ),
         )

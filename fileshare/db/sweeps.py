@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
 
@@ -22,6 +22,7 @@ from fileshare.db.session import Session, Sessions, count
 
 GOAL = 0.05
 BATCH = 500
+LEAST = 20
 PERCENT = 20
 
 Counts = collections.Counter[str]
@@ -34,20 +35,15 @@ def plainly(session: Session, key: Any, keys: Sequence[Any]) -> Counts:
     return collections.Counter({key.table.name: removed})
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """The rows of a table whose moment was *seconds* ago.
+class Way(NamedTuple):
+    """The name of an index, and its columns from a moment on to the primary key."""
 
-    *order* are the columns of an index, that moment first and the primary key last, behind
-    those that *where* compares for equality.  *unless* is read of each row, and *remove*
-    removes rows by their keys and says how many of which tables went.
-    """
-
+    name: str
     order: tuple[Any, ...]
-    seconds: float
-    where: tuple[sa.ColumnElement[bool], ...] = ()
-    unless: tuple[sa.ColumnElement[bool], ...] = ()
-    remove: Callable[[Session, Any, Sequence[Any]], Counts] = plainly
+
+    @property
+    def moment(self) -> Any:
+        return self.order[0]
 
     @property
     def key(self) -> Any:
@@ -57,12 +53,48 @@ class Sweep:
     def table(self) -> Any:
         return self.key.table
 
+
+def along(moment: Any, *equal: Any) -> Way:
+    """The way through rows in the order of *moment*, where the columns *equal* have one value.
+
+    Raises LookupError where the table has no index for it.
+    """
+    table = moment.table
+    (key,) = table.primary_key.columns
+    for index in sorted(table.indexes, key=lambda index: str(index.name)):
+        found = tuple(index.columns)
+        before, order = found[: len(equal)], found[len(equal) :]
+        if before == equal and order[:1] == (moment,) and not any(c.nullable for c in order[1:]):
+            # Each index of InnoDB ends with the primary key.
+            return Way(str(index.name), order if order[-1] is key else (*order, key))
+    raise LookupError(f"{table.name} has no index for {moment.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The rows of a table whose moment was *seconds* ago.
+
+    *where* has the values of the columns that come first in the index.  A row stays to which
+    one of the columns *living* refers from a row that is not deleted.  *remove* removes rows by
+    their keys, and says how many of which tables went.
+    """
+
+    way: Way
+    seconds: float
+    where: tuple[sa.ColumnElement[bool], ...] = ()
+    living: tuple[Any, ...] = ()
+    remove: Callable[[Session, Any, Sequence[Any]], Counts] = plainly
+
+    @property
+    def table(self) -> Any:
+        return self.way.table
+
     def bound(self, session: Session) -> dt.datetime:
         """The newest moment whose rows go; a sweep does not run after what gets old meanwhile."""
         return moment(session) - dt.timedelta(seconds=self.seconds)
 
     def old(self, bound: dt.datetime) -> sa.ColumnElement[bool]:
-        return sa.and_(*self.where, self.order[0] <= bound, *(~clause for clause in self.unless))
+        return sa.and_(*self.where, self.way.moment <= bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +123,7 @@ class Pace:
     def rest(self, took: float) -> bool:
         """Rest after a step of *took* seconds; whether to go on."""
         if took > GOAL:
-            self.size = max(1, self.size // 2)
+            self.size = max(min(self.batch, LEAST), self.size // 2)
         elif took < GOAL / 2:
             self.size = min(self.batch, self.size + self.size // 4 + 1)
         return not self.stop.wait(took * (100 / self.percent - 1))
@@ -123,28 +155,52 @@ def step(
 
     Going on from the place passes by what the server has not cleared away of removed rows.
     """
-    rows = session.execute(page(sweep, bound, place, limit)).all()
+    rows = session.execute(_page(sweep, bound, place, limit)).all()
     if not rows:
         return None
-    keys = session.scalars(held(sweep, bound, [row[-1] for row in rows])).all()
-    removed = sweep.remove(session, sweep.key, keys) if keys else collections.Counter()
+    keys = take(session, sweep, bound, [row[-1] for row in rows])
+    removed = sweep.remove(session, sweep.way.key, keys) if keys else collections.Counter()
     return Step(removed, tuple(rows[-1]))
 
 
-def page(
+def _page(
     sweep: Sweep, bound: dt.datetime, place: tuple[Any, ...] | None, limit: int
 ) -> sa.Select[Any]:
     """Reads old rows behind *place*, along the index and without a lock."""
-    statement = sa.select(*sweep.order).where(sweep.old(bound))
+    way = sweep.way
+    statement = sa.select(*way.order).where(sweep.old(bound))
     if place is not None:
-        statement = statement.where(_behind(sweep.order, place))
-    return statement.order_by(*sweep.order).limit(limit)
+        statement = statement.where(_behind(way.order, place))
+    return _by(way.name, statement.order_by(*way.order).limit(limit), way.table)
 
 
-def held(sweep: Sweep, bound: dt.datetime, keys: Sequence[Any]) -> sa.Select[Any]:
-    """Takes those of *keys* that are old still and that nobody works on."""
-    statement = sa.select(sweep.key).where(sweep.key.in_(keys), sweep.old(bound))
-    return statement.with_for_update(skip_locked=True)
+def take(session: Session, sweep: Sweep, bound: dt.datetime, keys: Sequence[Any]) -> list[Any]:
+    """Lock those of *keys* that are old still, on which nothing hangs that is alive.
+
+    What somebody else holds is left alone.
+    """
+    key = sweep.way.key
+    statement = sa.select(key).where(key.in_(keys), sweep.old(bound))
+    held = session.scalars(
+        _by("PRIMARY", statement, key.table).with_for_update(skip_locked=True)
+    ).all()
+    alive: set[Any] = set()
+    for column in sweep.living if held else ():
+        alive.update(
+            session.scalars(sa.select(column).where(column.in_(held), _is_alive(column.table)))
+        )
+    return [each for each in held if each not in alive]
+
+
+def _is_alive(table: Any) -> sa.ColumnElement[bool]:
+    return cast("sa.ColumnElement[bool]", table.c.deleted_at.is_(None))
+
+
+def _by(index: str, statement: sa.Select[Any], table: Any) -> sa.Select[Any]:
+    """*statement* by that index on MySQL, which would sort most of a table rather than walk."""
+    for dialect in ("mysql", "mariadb"):
+        statement = statement.with_hint(table, f"FORCE INDEX ({index})", dialect)
+    return statement
 
 
 def _behind(order: Sequence[Any], place: Sequence[Any]) -> sa.ColumnElement[bool]:

@@ -15,6 +15,9 @@ from fileshare.db.transitions import Settlement
 from fileshare.domain.quotas import Charge
 from fileshare.intents.kinds import Work
 
+LONGEST_PAUSE = 60.0
+"""Seconds for which :class:`Again` may ask at most."""
+
 Writes = Sequence[Callable[[Session], None]]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from oslo_log import log as logging
@@ -16,7 +17,7 @@ from fileshare.domain.notices import Notice
 from fileshare.intents.announcements import Begun
 from fileshare.intents.job import Job, tell_the_log_of
 from fileshare.intents.kinds import KINDS, Work
-from fileshare.intents.outcomes import Failed
+from fileshare.intents.outcomes import LONGEST_PAUSE, Failed
 from fileshare.intents.record import record
 from fileshare.intents.runtime import Runtime
 
@@ -25,16 +26,43 @@ LOG = logging.getLogger(__name__)
 OWNER = "reaper"
 
 
-def reap(runtime: Runtime) -> int:
-    """Settle as failed what has been due for longer than [intents] give_up_after; how many.
+class Reaper:
+    """Settles as failed what nobody takes for [intents] give_up_after.
 
-    A daemon that is only slow, or was only restarted, has claimed its work long before.
+    It must have seen so itself, look after look: work is overdue as well where the whole cloud
+    or its database was away, or somebody set the database's clock.  And where others of the same
+    destination are in hand it only waits for its turn.
     """
-    seconds = runtime.conf.intents.give_up_after
-    if not seconds:
-        return 0
-    found = runtime.sessions.run(lambda session: intents.abandoned(session, seconds))
-    return sum(_give_up_if_known(runtime, intent_id) for intent_id in found)
+
+    def __init__(self, runtime: Runtime, clock: Callable[[], float] = time.monotonic) -> None:
+        self.runtime, self._clock = runtime, clock
+        self._since: dict[str, float] = {}
+
+    def reap(self) -> int:
+        """One look; how many were given up."""
+        self._pull_back()
+        conf = self.runtime.conf
+        seconds = conf.intents.give_up_after
+        if not seconds:
+            return 0
+        soon = min(seconds, conf.service_down_time)
+        silent = self.runtime.sessions.run(lambda session: intents.silent(session, soon))
+        now = self._clock()
+        self._since = {where: self._since.get(where, now) for where in silent}
+        gone = [where for where, since in self._since.items() if now - since >= seconds]
+        if not gone:
+            return 0
+        found = self.runtime.sessions.run(
+            lambda session: intents.abandoned(session, seconds, gone)
+        )
+        return sum(_give_up_if_known(self.runtime, intent_id) for intent_id in found)
+
+    def _pull_back(self) -> None:
+        conf = self.runtime.conf.intents
+        longest = max(conf.lease, conf.poll_interval, LONGEST_PAUSE)
+        found = self.runtime.sessions.run(lambda session: intents.pull_back(session, longest))
+        if found:
+            LOG.warning("%d pieces of work were due far from now: was the clock set back?", found)
 
 
 def _give_up_if_known(runtime: Runtime, intent_id: str) -> bool:

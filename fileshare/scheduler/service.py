@@ -8,9 +8,10 @@ from collections.abc import Callable
 from fileshare.db import intents, messages, request_keys, services, sweeps
 from fileshare.db.purge import DAY
 from fileshare.db.sweeps import Pace, Sweep
-from fileshare.intents import destinations, reaper
+from fileshare.intents import destinations
 from fileshare.intents.consumer import Consumer
 from fileshare.intents.daemon import Daemon, of_node
+from fileshare.intents.reaper import Reaper
 from fileshare.intents.rounds import Alive, Periodic, plain
 from fileshare.intents.runtime import Runtime
 from fileshare.scheduler import recycle_bin
@@ -47,7 +48,7 @@ def chores(runtime: Runtime, stopping: threading.Event) -> list[Periodic]:
 
     return [
         Periodic("mark down", conf.service_down_time / 2, plain(mark_down), "mark-down"),
-        Periodic("reap", conf.service_down_time, plain(lambda: reaper.reap(runtime)), "reap"),
+        Periodic("reap", conf.service_down_time, plain(Reaper(runtime).reap), "reap"),
         Periodic(
             "expire messages",
             conf.message_reap_interval,

@@ -26,7 +26,7 @@ from fileshare.drivers.base import Driver
 from fileshare.intents import backends
 from fileshare.intents.job import Job
 from fileshare.intents.kinds import EnsureShares
-from fileshare.intents.outcomes import Again, Done, Outcome, Stale
+from fileshare.intents.outcomes import LONGEST_PAUSE, Again, Done, Outcome, Stale
 from fileshare.intents.rounds import Alive, always
 from fileshare.intents.runtime import Runtime
 from fileshare.intents.unit import Unit, operation
@@ -36,7 +36,6 @@ LOG = logging.getLogger(__name__)
 
 BATCH = 20  # shares that show «ensuring» at one time
 ROUNDS = 10
-_LONGEST_PAUSE = 60.0
 
 
 class Watch:
@@ -133,7 +132,7 @@ class _Walk:
 
     def _end(self, work: EnsureShares) -> Outcome:
         if work.busy and work.rounds < ROUNDS:
-            pause = min(_LONGEST_PAUSE, 2.0**work.rounds)
+            pause = min(LONGEST_PAUSE, 2.0**work.rounds)
             return Again(pause, dataclasses.replace(work, rounds=work.rounds + 1))
         for instance_id in work.busy:
             # The reconciler comes by; whatever works on it has told the driver already.

@@ -82,14 +82,12 @@ def test_a_worker_is_lost_again_and_again(event, worlds, monkeypatch):
 @each_verb
 def test_nobody_serves_it(event, worlds):
     """What no daemon ever takes is given up by a scheduler."""
-    from fileshare.intents import reaper
-
     program, ask = worlds.begin(event)
     accepted(ask())
     program.bell.rung.clear()
     program.conf.set_override("give_up_after", 1, group="intents")
     program.sessions.run(age_intents)
-    assert reaper.reap(program.runtime) == 1
+    assert program.reap() == 1
     check_given_up(program, event)
 
 

@@ -23,7 +23,7 @@ from fileshare.context import Context, leave_the_log
 from fileshare.data import service as data
 from fileshare.db import models
 from fileshare.db.clock import after
-from fileshare.intents import destinations, reaper
+from fileshare.intents import destinations
 from fileshare.intents.job import caller, tell_the_log_of
 from fileshare.intents.kinds import DeleteShare, PlaceShare
 from fileshare.intents.unit import operation
@@ -287,7 +287,7 @@ def test_work_that_fails_or_hangs_or_is_given_up_is_logged_with_its_caller(api, 
     scheduler = api.consumers[destinations.SCHEDULER]
 
     def run(job, do=scheduler._run):
-        job.began_at = job.kept_at = float("-inf")
+        job.seen_at = job.kept_at = float("-inf")
         scheduler.keep_running()
         tell_the_log_of(job.intent)
         return do(job)
@@ -302,7 +302,7 @@ def test_work_that_fails_or_hangs_or_is_given_up_is_logged_with_its_caller(api, 
     create(api)
     api.conf.set_override("give_up_after", 1, group="intents")
     api.write(sa.update(models.Intent).where(models.Intent.owner.is_(None)).values(due=after(-50)))
-    assert reaper.reap(api.runtime) == 1
+    assert api.reap() == 1
     lines, _records = logs()
     told = [line for line in lines if " Intent " in line]
     for words in ("hangs; its claim ends", "failed: ", "was given up"):

@@ -309,7 +309,14 @@ def test_pages(api):
     assert (page["count"], [item["id"] for item in page["resource_locks"]]) == (5, made[:2])
     link = page["resource_locks_links"][0]["href"].partition("/v2")[2]
     assert [item["id"] for item in api.get(link)["resource_locks"]] == made[2:4]
-    for wrong in ("limit=-1", "limit=x", "offset=-1", "sort_key=__class__"):
+    for wrong in (
+        "limit=-1",
+        "limit=x",
+        "limit=2147483648",
+        "limit=+1",
+        "offset=-1",
+        "sort_key=__class__",
+    ):
         assert api.get(f"/resource-locks?{wrong}").status == 400
     empty = api.get("/resource-locks?with_count=true", as_=STRANGER)
     assert "count" not in empty.body

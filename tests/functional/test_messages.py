@@ -159,6 +159,8 @@ def test_pages(api, add, ids):
         "limit=x",
         "limit=2147483648",
         "limit=1&limit=2",
+        "limit=+1",
+        "offset=+1",
         "offset=-1",
         "offset=x",
         "sort_key=nothing",

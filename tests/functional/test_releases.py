@@ -12,7 +12,7 @@ from fileshare.context import Context
 from fileshare.db import models
 from fileshare.db.clock import after
 from fileshare.domain.statuses import IntentState
-from fileshare.intents import destinations, reaper
+from fileshare.intents import destinations
 from fileshare.intents.kinds import KINDS, CreateShare
 from fileshare.rpc import doorbell
 
@@ -104,7 +104,7 @@ def test_the_reaper_leaves_work_of_the_next_release_and_reaps_the_rest(api):
             sa.update(models.Intent).where(known).values(due=after(-50))
         )
     )
-    assert reaper.reap(api.runtime) == 1
+    assert api.reap() == 1
     assert api.show(newer)["status"] == "creating"
     assert api.show(lost)["status"] == "error"
 

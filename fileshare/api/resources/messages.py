@@ -6,7 +6,7 @@ from typing import Any
 
 from fileshare.api.fields import Field, Query, View
 from fileshare.api.microversions import span
-from fileshare.api.pagination import clipped
+from fileshare.api.pagination import CHECKED_PAGING, clipped
 from fileshare.api.request import Request
 from fileshare.api.resource import Many, One, Resource
 from fileshare.api.rules import MEMBER, READER, Rule
@@ -18,7 +18,6 @@ from fileshare.api.shapes import (
     TEXT_OR_NULL,
     UUID,
     UUID_OR_NULL,
-    integer,
 )
 from fileshare.domain.listing import Page
 from fileshare.domain.messages import user_message
@@ -67,8 +66,7 @@ _FILTERS = (
 LIST = Query(
     (
         *_FILTERS,
-        Field("limit", integer(0), about="How many messages the page holds at most."),
-        Field("offset", integer(0), about="How many messages are skipped before it."),
+        *CHECKED_PAGING,
         Field("marker", TEXT, about="The id of the last message of the page before."),
         Field("sort_key", TEXT, about="The field that the list is sorted by."),
         Field("sort_dir", TEXT, about="desc, or anything else for ascending."),

@@ -6,7 +6,7 @@ from typing import Any
 
 from fileshare import errors
 from fileshare.api.fields import Body, Field, Query, View
-from fileshare.api.pagination import LIMIT, OFFSET, SORT_KEY, clipped
+from fileshare.api.pagination import CHECKED_PAGING, SORT_KEY, clipped
 from fileshare.api.request import Request
 from fileshare.api.resource import Many, One, Page, Resource
 from fileshare.api.rules import (
@@ -91,8 +91,7 @@ _FILTERS = (
 
 LIST = Query(
     (
-        LIMIT,
-        OFFSET,
+        *CHECKED_PAGING,
         SORT_KEY,
         Field("sort_dir", TEXT, about="desc, or anything else for ascending."),
         Field("with_count", BOOLEAN),

@@ -130,3 +130,101 @@ def test_messages(cloud):
 def test_quotas(stack):
     found = stack.admin.client.ask("share", "quota", "show", "demo")
     assert int(found["shares"]) > 0
+
+
+@pytest.fixture
+def share(cloud):
+    member, name = cloud.member.client, _name()
+    member.do("share", "create", "NFS", "1", "--name", name)
+    _until(lambda: member.ask("share", "show", name)["status"] == "available")
+    yield name
+    member.do("share", "delete", name)
+
+
+def _refused(client, *words):
+    done = client.run(*words)
+    assert done.code == 1
+    return done.err
+
+
+def test_properties(cloud, share):
+    member = cloud.member.client
+    # This client sets the phase of a migration with whatever else it sets, which only
+    # administrators may: the command ends with a refusal after the property was set.
+    assert "403" in _refused(member, "share", "set", share, "--property", "a=1")
+    assert member.ask("share", "properties", "show", share) == {"a": "1"}
+    assert share in {row["Name"] for row in member.ask("share", "list", "--property", "a=1")}
+    member.do("share", "unset", share, "--property", "a")
+    assert member.ask("share", "properties", "show", share) == {}
+
+    (location,) = member.ask("share", "export", "location", "list", share)
+    words = (share, location["ID"], "--property")
+    member.do("share", "export", "location", "set", *words, "rack=4")
+    shown = member.ask("share", "export", "location", "show", share, location["ID"])
+    assert "rack" in str(shown["properties"])
+    member.do("share", "export", "location", "unset", *words, "rack")
+
+
+def test_rules_and_their_locks(cloud, share):
+    member = cloud.member.client
+    rule = member.ask("share", "access", "create", share, "ip", "203.0.113.7")
+    member.do("share", "access", "set", rule["id"], "--access-level", "ro")
+    member.do("share", "access", "set", rule["id"], "--property", "who=me")
+    shown = member.ask("share", "access", "show", rule["id"])
+    assert (shown["access_level"], "who" in str(shown["properties"])) == ("ro", True)
+    member.do("share", "access", "unset", rule["id"], "--property", "who")
+
+    member.do("share", "lock", "create", rule["id"], "access_rule", "--resource-action", "delete")
+    assert "locked" in _refused(member, "share", "access", "delete", share, rule["id"])
+    member.do("share", "access", "delete", share, rule["id"], "--unrestrict")
+    assert member.ask("share", "lock", "list", "--resource", rule["id"]) == []
+
+    lock = member.ask("share", "lock", "create", share, "share", "--lock-reason", "audit")
+    assert "locked" in _refused(member, "share", "delete", share)
+    member.do("share", "lock", "delete", lock["id"])
+
+
+def test_the_recycle_bin(cloud, share):
+    member = cloud.member.client
+    id_ = member.ask("share", "show", share)["id"]
+    member.do("share", "delete", share, "--soft")
+    assert share in {row["Name"] for row in member.ask("share", "list", "--soft-deleted")}
+    assert share not in {row["Name"] for row in member.ask("share", "list")}
+    member.do("share", "restore", id_)
+    assert share in {row["Name"] for row in member.ask("share", "list")}
+
+
+def test_changing_types(cloud):
+    admin, name = cloud.admin.client, _name()
+    project, path = str(uuid.uuid4()), ("share", "type")
+    admin.do(*path, "create", name, "false", "--public", "false")
+    assert name not in {row["Name"] for row in cloud.member.client.ask(*path, "list")}
+    admin.do(*path, "access", "create", name, project)
+    (access,) = admin.ask(*path, "access", "list", name)
+    assert access["Project ID"].replace("-", "") == project.replace("-", "")
+    admin.do(*path, "access", "delete", name, project)
+    admin.do(*path, "set", name, "--description", "new", "--extra-specs", "rack=4")
+    shown = admin.ask(*path, "show", name)
+    assert (shown["description"], "rack" in str(shown["optional_extra_specs"])) == ("new", True)
+    admin.do(*path, "unset", name, "rack")
+    admin.do(*path, "delete", name)
+
+
+def test_what_administrators_do(cloud, share):
+    admin = cloud.admin.client
+    id_ = cloud.member.client.ask("share", "show", share)["id"]
+    (instance,) = admin.ask("share", "instance", "list", "--share", id_)
+    host = instance["Host"].partition("#")[0]
+    assert admin.ask("share", "instance", "show", instance["ID"])["status"] == "available"
+    assert len(admin.ask("share", "instance", "export", "location", "list", instance["ID"])) == 2
+    admin.do("share", "service", "set", "--disable", "--disable-reason", "x", host, "manila-share")
+    (service,) = admin.ask("share", "service", "list", "--host", host)
+    assert (service["Status"], service["Disabled Reason"]) == ("disabled", "x")
+    admin.do("share", "service", "set", "--enable", host, "manila-share")
+    name, _, pool = instance["Host"].partition("@")[2].partition("#")
+    pools = admin.ask("share", "pool", "list", "--backend", name, "--pool", pool)
+    assert [row["Name"] for row in pools] == [instance["Host"]]
+    limits = {
+        row["Name"]: row["Value"] for row in admin.ask("share", "limits", "show", "--absolute")
+    }
+    assert limits["maxTotalShares"] >= -1

@@ -19,13 +19,16 @@ LIMIT = 100
 PLACES = 3  # steps of which each begins where the one before it ended
 
 
-@pytest.fixture(scope="module")
-def many(mariadb):
-    """A tenth of the shares is deleted; of what else is swept, half is old."""
+@pytest.fixture(scope="module", params=["few", "most"])
+def many(request, mariadb):
+    """A tenth of the shares is deleted, or nearly all; of what else is swept, half is old."""
     with filled(mariadb) as sessions:
         with sessions.engine.begin() as writer:
             for model in (Share, ShareInstance):
                 moments = {"deleted_at": model.created_at}
+                if request.param == "most":
+                    some = sa.update(model).where(sa.func.right(model.id, 1) < "9")
+                    writer.execute(some.values(moments))
                 writer.execute(
                     sa.update(model).where(model.deleted_at.is_not(None)).values(moments)
                 )

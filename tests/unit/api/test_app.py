@@ -269,6 +269,7 @@ class TestBodies:
     def test_too_long(self, ask):
         answer = ask("POST", "/v2/toys", b" " * 114689)
         assert answer.status_int == 413
+        assert "max_request_body_size (114688)" in answer.json["message"]
         assert answer.json["title"] == "Request Entity Too Large"
         assert VERSION not in answer.headers
         assert ask("POST", "/v2/toys", b" " * 114688).status_int == 400

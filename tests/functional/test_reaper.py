@@ -1,0 +1,138 @@
+"""What is given up because nobody takes it, and what is only late."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from inprocess import ADMIN, HOST
+
+from fileshare.db import services
+from fileshare.db.clock import after
+from fileshare.db.models import Intent, Member, Service
+from fileshare.intents import destinations
+from fileshare.intents.outcomes import LONGEST_PAUSE
+from fileshare.intents.reaper import Reaper
+
+HOUR = 3600
+NIGHT = 10 * HOUR
+
+
+class Clock:
+    """How long this scheduler has run, in seconds."""
+
+    def __init__(self):
+        self.seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def reaper(program, clock):
+    assert program.conf.intents.give_up_after == HOUR
+    return Reaper(program.runtime, clock)
+
+
+def late(program, share_id, seconds=NIGHT):
+    """Let the work on a share be overdue, and lost by its ring."""
+    mine = Intent.share_id == share_id
+    program.write(sa.update(Intent).where(mine).values(due=after(-seconds)))
+    program.bell.rung.clear()
+
+
+def waiting(program):
+    """A share that waits for its back end."""
+    share_id = program.new_share(drain=False)
+    _, placing = program.bell.rung.popleft()
+    program.consumers[destinations.SCHEDULER].perform(placing)
+    late(program, share_id)
+    return share_id
+
+
+def look(reaper, clock, minutes):
+    """Look every minute for so long; how many were given up."""
+    found = 0
+    for _ in range(minutes):
+        found += reaper.reap()
+        clock.seconds += 60
+    return found
+
+
+def test_a_cloud_that_was_off_for_a_night_goes_on(program, reaper, clock):
+    """The scheduler starts first, and a back end takes its time."""
+    share_id = waiting(program)
+    assert look(reaper, clock, 59) == 0
+    program.poll()
+    assert program.show(share_id)["status"] == "available"
+    assert look(reaper, clock, 120) == 0
+    program.check()
+
+
+def test_what_nobody_takes_is_given_up(program, reaper, clock):
+    share_id = waiting(program)
+    assert look(reaper, clock, 62) == 1
+    assert program.show(share_id)["status"] == "error"
+    assert program.messages(share_id)
+
+
+def test_who_waits_in_a_long_queue_is_not_given_up(program, reaper, clock):
+    """Another one of the same back end is in hand whenever somebody looks."""
+    share_id, other = waiting(program), waiting(program)
+    held = {"owner": "somebody", "due": after(60)}
+    hosts = {f"share.{HOST}@{name}" for name in program.drivers}
+    program.write(sa.update(Intent).values(destination=min(hosts)))
+    program.write(sa.update(Intent).where(Intent.share_id == other).values(**held))
+    assert look(reaper, clock, 180) == 0
+    late(program, other)
+    assert look(reaper, clock, 59) == 0, "the time begins when nothing is in hand"
+    assert look(reaper, clock, 3) == 2
+    assert program.show(share_id)["status"] == "error"
+
+
+def test_a_clock_that_was_set_back_keeps_nothing_waiting(program, reaper, clock):
+    """What was due an hour ago is due in an hour; so ends the lease of one that died."""
+    queued, held = waiting(program), waiting(program)
+    program.write(sa.update(Intent).values(due=after(HOUR)))
+    program.write(sa.update(Intent).where(Intent.share_id == held).values(owner="dead"))
+    program.poll()
+    assert program.show(queued)["status"] == "creating"
+    assert look(reaper, clock, 1) == 0
+    assert program.count(Intent, Intent.due > after(LONGEST_PAUSE)) == 0
+    assert look(reaper, clock, 100) == 0
+    program.make_due()
+    program.poll()
+    assert {program.show(share_id)["status"] for share_id in (queued, held)} == {"available"}
+
+
+def test_leases_and_pauses_are_left_alone(program, reaper, clock):
+    share_id = waiting(program)
+    program.write(sa.update(Intent).values(due=after(60)))
+    before = program.scalar(sa.select(Intent.due).where(Intent.share_id == share_id))
+    assert look(reaper, clock, 3) == 0
+    assert program.scalar(sa.select(Intent.due).where(Intent.share_id == share_id)) == before
+
+
+def test_who_died_before_the_clock_was_set_back_is_down(program):
+    program.write(sa.update(Member).values(heartbeat_at=after(HOUR)))
+    program.write(sa.update(Service).values(heartbeat_at=after(HOUR)))
+    program.sessions.run(lambda session: services.mark_down(session, 60))
+    assert {row["state"] for row in program.get("/services", as_=ADMIN)["services"]} == {"down"}
+
+
+def test_one_back_end_that_is_gone_is_no_other_one(program, reaper, clock):
+    gone, other = waiting(program), waiting(program)
+    rows = sorted(f"share.{HOST}@{name}" for name in program.drivers)
+    for share_id, destination in zip((gone, other), rows, strict=True):
+        mine = Intent.share_id == share_id
+        program.write(sa.update(Intent).where(mine).values(destination=destination))
+    program.write(
+        sa.update(Intent).where(Intent.share_id == other).values(owner="x", due=after(60))
+    )
+    assert look(reaper, clock, 62) == 1
+    assert program.show(gone)["status"] == "error"
+    assert program.show(other)["status"] == "creating"
