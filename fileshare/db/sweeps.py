@@ -22,7 +22,7 @@ from fileshare.db.session import Session, Sessions, count
 
 GOAL = 0.05
 BATCH = 500
-LEAST = 20
+LEAST = 100
 PERCENT = 20
 
 Counts = collections.Counter[str]
