@@ -27,7 +27,8 @@ PLUGIN="tempest"
 
 # Without names: what of the chaos tests needs no servers and no waiting.
 QUICK_CHAOS="tests/chaos/test_eventlet.py tests/chaos/test_generated.py tests/chaos/test_generated_time.py \
-    tests/chaos/test_machine.py tests/chaos/test_storm_judge.py"
+    tests/chaos/test_machine.py tests/chaos/test_sent_again.py \
+    tests/chaos/test_storm_judge.py"
 
 chosen=()
 while [ $# -gt 0 ]; do

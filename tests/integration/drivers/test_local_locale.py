@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from devstack.servers import HOST
-from tests.chaos.deployment import ADMIN, deployment
-from tests.fixtures.local_backends import ended, free_port, local_conf, needs_local_driver
+from tests.chaos.deployment import ADMIN
+from tests.fixtures.local_backends import needs_local_driver
+from tests.fixtures.local_clouds import gone, local_cloud, settled, state_path
 from tests.fixtures.waiting import until
+
+__all__ = ["local_cloud"]
 
 SOURCE = Path("/usr/share/i18n/locales/de_DE")
 GERMAN = "de_DE.UTF-8"
@@ -44,25 +46,6 @@ def german(tmp_path_factory):
     return environment
 
 
-@pytest.fixture
-def cloud(tmp_path):
-    """A program that stands alone, with one back end: a btrfs in a file."""
-    state = tmp_path / "local"
-    with deployment(tmp_path, f"sqlite:///{tmp_path}/db.sqlite") as made:
-        made.node(
-            backends=("local1",),
-            driver={
-                "share_driver": "local_btrfs",
-                "local_state_path": state,
-                "local_share_size": 8,
-                "local_export_ips": HOST,
-                "local_nfs_port": free_port(),
-            },
-        )
-        yield made
-    ended(local_conf(state, local_share_size=8))
-
-
 def pool(cloud):
     """What the only pool says of itself, once it does."""
 
@@ -83,18 +66,6 @@ def steady(cloud):
 
     until(lambda: abs(pool(cloud)["free_capacity_gb"] - free()) < 0.05, "what is free is reported")
     return {key: value for key, value in pool(cloud).items() if key not in PASSING}
-
-
-def state_path(cloud):
-    return cloud.directory / "local"
-
-
-def settled(cloud, share_id):
-    def show():
-        return cloud.ask("GET", f"/shares/{share_id}", as_=ADMIN).json()["share"]
-
-    until(lambda: not show()["status"].endswith("ing"), "the share is settled")
-    return show()
 
 
 def resized(cloud, share_id, action, size):
@@ -124,9 +95,7 @@ def life(cloud, environment):
     # The driver asks btrfs what the share holds; read wrongly, it would be too much.
     told["shrunk"] = resized(cloud, share_id, "shrink", 1)
     cloud.ask("DELETE", f"/shares/{share_id}")
-    until(
-        lambda: cloud.ask("GET", f"/shares/{share_id}").status_code == 404, "the share is deleted"
-    )
+    until(lambda: gone(cloud, share_id), "the share is deleted")
     until(lambda: pool(cloud)["allocated_capacity_gb"] == 0, "the pool is reported anew")
     return told
 
@@ -136,9 +105,9 @@ def locale_of(pid):
     return dict(word.split("=", 1) for word in words if "=" in word).get("LC_ALL")
 
 
-def test_numbers_are_the_same_in_every_locale(cloud, german):
+def test_numbers_are_the_same_in_every_locale(local_cloud, german):
     """C115: of the pools, of shares, and of what these hold; by a daemon that runs in German."""
-    told = {}
+    cloud, told = local_cloud, {}
     for name, environment in ((GERMAN, german), ("C", {"LC_ALL": "C"})):
         told[name] = life(cloud, environment)
         assert locale_of(cloud.running["standalone@node"].pid) == name
