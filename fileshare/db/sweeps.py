@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from fileshare.db.clock import moment
 from fileshare.db.session import Session, Sessions, count
 
-GOAL = 0.05
+GOAL = 0.025
 BATCH = 500
 LEAST = 100
 PERCENT = 20

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import subprocess
 import sys
 import time
 
@@ -17,8 +16,9 @@ from fileshare.db.purge import DAY
 from fileshare.domain.statuses import Status
 from tests.benchmarks.cloud import Cloud, roomy_database
 from tests.benchmarks.load import failed, percentile, under_load
-from tests.chaos.deployment import PROGRAMS, until
+from tests.chaos.deployment import until
 from tests.fixtures import copies
+from tests.fixtures.purging import Purge
 
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.integration]
 
@@ -33,7 +33,7 @@ SPAN = 20.0
 """Seconds without a purge and seconds beside one, in turns: what else the machine does meanwhile
 makes both slower."""
 
-DAYS = "30"
+DAYS = 30
 OLD = "UTC_TIMESTAMP(6) - INTERVAL 40 DAY - INTERVAL seq SECOND"
 MOST = 2.0
 
@@ -78,29 +78,6 @@ def fill(cloud):
     return [id for (id,) in cloud.rows(live)], gone
 
 
-class Purge:
-    """The command as a process that may be killed."""
-
-    def __init__(self, cloud, *words):
-        self.log = cloud.directory / "purge.log"
-        config = cloud.nodes["node"].path
-        command = [PROGRAMS / "fileshare-manage", "--config-file", config, "db", "purge", DAYS]
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen([*command, *words], stdout=log, stderr=log, cwd="/")
-
-    def works(self):
-        assert self.process.poll() is None, self.log.read_text()
-        return "rows removed" in self.log.read_text()
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def finish(self):
-        assert self.process.wait(1800) == 0, self.log.read_text()
-        return self.log.read_text()
-
-
 def undelete(cloud, share_id):
     """What an operator does who wants a share back that is not purged yet."""
     with cloud.sessions.engine.begin() as connection:
@@ -127,7 +104,7 @@ def there(cloud, share_ids):
 
 def old(cloud):
     """How many rows are left of those that a purge is for."""
-    long_ago = after(-int(DAYS) * DAY)
+    long_ago = after(-DAYS * DAY)
     moments = (Share.deleted_at, ShareInstance.deleted_at, Intent.closed_at)
     queries = (sa.select(sa.func.count()).where(moment <= long_ago) for moment in moments)
     return sum(cloud.rows(query)[0][0] for query in queries)
@@ -145,8 +122,8 @@ def take_turns(cloud):
     for turn in range(TURNS):
         time.sleep(2)
         quiet.append(span(SPAN))
-        purge = Purge(cloud)
-        until(purge.works, "it has begun")
+        purge = Purge(cloud, DAYS)
+        purge.begin()
         busy.append(span(SPAN + turn / 7))
         purge.kill()
     return quiet, busy
@@ -196,11 +173,11 @@ def test_calls_stay_quick_beside_a_purge_that_is_killed_again_and_again(cloud, r
         record_property(name, value)
     assert 0 < removed < before, "each of them was killed midway"
     began = time.monotonic()
-    said = Purge(cloud, "--pace", "100").finish()
+    said = Purge(cloud, DAYS, "--pace", "100").finish(1800)
     sys.stdout.write(f"the rest, without a rest: {time.monotonic() - began:.0f} s\n{said}")
     assert old(cloud) == 0
     assert there(cloud, [*shares, *restored]) == {*shares, *restored}
-    assert "shares" not in Purge(cloud).finish()
+    assert "shares" not in Purge(cloud, DAYS).finish()
     assert failed(calls) == []
     quiet_p99, busy_p99 = figures["medians of these"]
     assert busy_p99 < MOST * quiet_p99
