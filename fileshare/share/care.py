@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, ParamSpec, TypeVar
@@ -56,13 +57,15 @@ class Care:
         Yields it as it is now, or None where it is gone, somewhere else, or in work.
         """
         with self.undisturbed(instance_id) as got:
-            found = self._look(instance_id) if got else None
+            look = functools.partial(self.look, instance_id=instance_id)
+            found = self.runtime.sessions.run(look) if got else None
             failpoints.hit("driver.before", "care")
             yield found
             failpoints.hit("driver.after", "care")
 
-    def _look(self, instance_id: str) -> Candidate | None:
-        found = self.runtime.sessions.run(lambda session: chores.those(session, [instance_id]))
+    def look(self, session: Session, instance_id: str) -> Candidate | None:
+        """The instance, where it is here and no verb works on it."""
+        found = chores.those(session, [instance_id])
         here = found and destinations.share(found[0].host) == destinations.share(self.host)
         return found[0] if here and found[0].is_free(self.holder) else None
 
@@ -131,19 +134,15 @@ def restore(care: Care, instance_id: str, *, flags: bool) -> Restored | None:
     with care.alone(instance_id) as candidate:
         if candidate is None:
             return None
-        subject, rules = care.runtime.sessions.run(lambda session: _read(session, instance_id))
+        subject = care.runtime.sessions.run(
+            lambda session: references.of_instance(session, instance_id)
+        )
         try:
             found = care.call(care.driver.ensure, subject.ref)
         except errors.DriverError as error:
             return Restored(lost=_judged(care, error))
-        changed = _keep(care, instance_id, found, flags=flags)
-        what = (EXPORTS,) if changed else ()
-        return _apply(care, subject, rules, what)
-
-
-def _read(session: Session, instance_id: str) -> tuple[Subject, tuple[AccessRule, ...]]:
-    subject = references.of_instance(session, instance_id)
-    return subject, references.wanted(session, subject.instance)
+        kept = _keep(care, candidate, subject, found, flags=flags)
+        return None if kept is None else _apply(care, subject, *kept)
 
 
 def _judged(care: Care, error: errors.DriverError) -> errors.DriverError:
@@ -156,11 +155,24 @@ def _judged(care: Care, error: errors.DriverError) -> errors.DriverError:
     return error
 
 
-def _keep(care: Care, instance_id: str, found: list[Export], *, flags: bool) -> bool:
+def _keep(
+    care: Care, candidate: Candidate, subject: Subject, found: list[Export], *, flags: bool
+) -> tuple[tuple[AccessRule, ...], tuple[str, ...]] | None:
+    """Write the exports; the rules as they are now, and what was brought back.
+
+    None where a verb has begun.  The call may have taken long, and the lock of a process that
+    was stopped in it may be somebody else's: of the instance nothing is known any more.
+    """
     rows = [references.columns(export) for export in found]
-    return care.runtime.sessions.run(
-        lambda session: exports.replace(session, instance_id, rows, flags=flags)
-    )
+
+    def write(session: Session) -> tuple[tuple[AccessRule, ...], tuple[str, ...]] | None:
+        transitions.hold(session, candidate.share_id)
+        if care.look(session, candidate.id) is None:
+            return None
+        changed = exports.replace(session, candidate.id, rows, flags=flags)
+        return references.wanted(session, subject.instance), (EXPORTS,) if changed else ()
+
+    return care.runtime.sessions.run(write)
 
 
 def _apply(

@@ -302,7 +302,7 @@ def test_statements_of_a_walk(alpha, watch):
     watch.look()
     with recorded(alpha.sessions.engine) as statements:
         alpha.drain()
-    assert len(statements) <= 6 * 10 + 15
+    assert len(statements) <= 8 * 10 + 15
 
 
 def test_batches(alpha, watch, monkeypatch):
