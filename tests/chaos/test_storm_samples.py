@@ -12,7 +12,7 @@ from oslo_db import exception as db_exception
 
 from tests.chaos.storm import faults
 from tests.chaos.storm.plan import Fault
-from tests.chaos.storm.samples import BOOKS, Samples
+from tests.chaos.storm.samples import SIGHTS, Samples
 
 
 class Database:
@@ -38,10 +38,10 @@ def looks(database):
 
 
 def test_samples_are_counted(database, looks):
-    assert looks.take(BOOKS, lambda _: {"shares": 1}) == {"shares": 1}
+    assert looks.take(SIGHTS, lambda _: {"shares": 1}) == {"shares": 1}
     database.error = db_exception.DBConnectionError()
-    assert looks.take(BOOKS, lambda _: {"shares": 2}) is None
-    assert list(looks.lines()) == [f"samples of {BOOKS}: 1 taken, 1 lost"]
+    assert looks.take(SIGHTS, lambda _: {"shares": 2}) is None
+    assert list(looks.lines()) == [f"samples of {SIGHTS}: 1 taken, 1 lost"]
     assert list(looks.complaints({})) == []
 
 
@@ -49,24 +49,24 @@ def test_another_error_is_told(looks):
     def wrong(_session):
         raise AttributeError("booked")
 
-    assert looks.take(BOOKS, wrong) is None
+    assert looks.take(SIGHTS, wrong) is None
     assert ["booked" in text for text in looks.complaints({})] == [True]
 
 
 def test_few_samples_are_told(database, looks):
     database.error = db_exception.DBConnectionError()
     for _ in range(3):
-        looks.take(BOOKS, lambda _: 1)
-    assert list(looks.complaints({})) == [f"only 0 samples of {BOOKS} were taken, 3 were lost"]
+        looks.take(SIGHTS, lambda _: 1)
+    assert list(looks.complaints({})) == [f"only 0 samples of {SIGHTS} were taken, 3 were lost"]
 
 
 def test_a_clock_that_stood_still_is_told(looks):
     """A look that hangs is neither taken nor lost."""
     for _ in range(4):
-        looks.take(BOOKS, lambda _: 1)
-    assert list(looks.complaints({BOOKS: 16})) == []
-    assert list(looks.complaints({BOOKS: 30})) == [
-        f"only 4 samples of {BOOKS} were taken, 0 were lost"
+        looks.take(SIGHTS, lambda _: 1)
+    assert list(looks.complaints({SIGHTS: 16})) == []
+    assert list(looks.complaints({SIGHTS: 30})) == [
+        f"only 4 samples of {SIGHTS} were taken, 0 were lost"
     ]
 
 

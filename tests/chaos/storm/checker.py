@@ -11,10 +11,11 @@ from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.quotas import PROJECT
 from fileshare.domain.statuses import IntentState, Status
 from tests.chaos import truth
-from tests.chaos.storm import journal
+from tests.chaos.storm import journal, plan
 from tests.chaos.storm.final import Final
 from tests.chaos.storm.history import ACCEPTED, REFUSED, UNKNOWN, Call, last_values, write_of
 from tests.chaos.storm.journal import Found
+from tests.chaos.storm.sights import Sight, adrift, unenforced
 
 VERBS = ("create", "delete", "force_delete", "extend", "shrink")
 """Operations whose work is an intent of its own."""
@@ -411,6 +412,24 @@ def overdrawn(books: Mapping[tuple[str, str, str], int], quota: Mapping[str, int
         for (project, scope, name), used in books.items()
         if scope == PROJECT and name in quota and used > quota[name]
     ]
+
+
+def always(calls: Sequence[Call], final: Final, sights: Sequence[Sight]) -> list[Violation]:
+    """What was not so at some moment of the storm, each with the story of its share.
+
+    A share whose work an administrator has stopped half way may show what is not there.
+    """
+    case = Case(calls, final)
+    found = [
+        *((None, text) for sight in sights for text in overdrawn(sight.booked, plan.QUOTA)),
+        *adrift(sights),
+        *(
+            (instance, text)
+            for instance, text in unenforced(sights, final.records)
+            if case.instances.get(instance) not in case.reset
+        ),
+    ]
+    return [Violation("always", about, text, case.story(about)) for about, text in found]
 
 
 CHECKS: tuple[Check, ...] = (

@@ -58,6 +58,13 @@ def takeovers(taken: Iterable[tuple[str, float]]) -> Iterable[str]:
         )
 
 
+def late(taken: Iterable[tuple[str, float]], longest: float) -> Iterable[str]:
+    """Losses of workers after which their work lay for more than *longest* seconds."""
+    for how, seconds in taken:
+        if seconds > longest:
+            yield f"work was taken up {seconds:.1f} s after a {how}, not within {longest:.0f} s"
+
+
 def server_errors(calls: Iterable[Call], outages: Sequence[tuple[float, float]]) -> list[Call]:
     """Answers of 5xx that no trouble of the database explains: nothing else may end in one."""
     return [

@@ -10,11 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from fileshare.db import quotas
 from tests.chaos import truth
 from tests.chaos.deployment import until
-from tests.chaos.storm import final, plan, report, samples
-from tests.chaos.storm.checker import Violation, judge, overdrawn, repaired
+from tests.chaos.storm import cluster as stack
+from tests.chaos.storm import final, plan, report, samples, sights
+from tests.chaos.storm.checker import Violation, always, judge, repaired
 from tests.chaos.storm.clients import Client
 from tests.chaos.storm.cluster import Cluster, cluster, revived
 from tests.chaos.storm.faults import Faults
@@ -23,9 +23,13 @@ from tests.chaos.storm.history import Call, History
 from tests.chaos.storm.http import Servers
 from tests.chaos.storm.known import Tenant, World
 from tests.chaos.storm.samples import Samples
+from tests.chaos.storm.sights import Sight
 
 LOOK = 2.0
-"""Seconds between two looks at the books."""
+"""Seconds between two looks at the database."""
+GRACE = 20.0
+"""Seconds after the end of a lease within which lost work is taken up again, on a busy machine whose
+database may just be away."""
 CALM = 5.0
 """Seconds for which no work must be promised before all counts as settled."""
 
@@ -64,7 +68,7 @@ class Storm:
         self._log = (directory / "faults.log").open("a")
         self.samples = Samples(running.sessions)
         self.faults = Faults(running, self.samples, self._note)
-        self.overdrawn: list[str] = []
+        self.sights: list[Sight] = []
         self.trouble: list[str] = []
         self._ended = threading.Event()
         ports = {node: running.daemons.nodes[node].port for node in plan.API_NODES}
@@ -111,8 +115,8 @@ class Storm:
     def _minutes(self) -> None:
         began, number = time.monotonic(), 0
         while not self._ended.wait(LOOK):
-            books = self.samples.take(samples.BOOKS, quotas.booked)
-            self.overdrawn += overdrawn(books or {}, plan.QUOTA)
+            seen = self.samples.take(samples.SIGHTS, sights.look)
+            self.sights += [] if seen is None else [seen]
             if time.monotonic() >= began + 60 * (number + 1):
                 number += 1
                 waits = self.samples.take(samples.OPEN, truth.number_of_open)
@@ -120,11 +124,12 @@ class Storm:
 
     def complaints(self) -> Iterator[Violation]:
         """What was seen meanwhile, and why the storm itself may say too little."""
-        looks = {samples.BOOKS: self.options.seconds / LOOK}
-        yield from (Violation("quota", None, text) for text in self.overdrawn)
+        looks = {samples.SIGHTS: self.options.seconds / LOOK}
         yield from (Violation("daemons", None, text) for text in self.faults.trouble)
         yield from (Violation("storm", None, text) for text in self.trouble)
         yield from (Violation("storm", None, text) for text in self.samples.complaints(looks))
+        late = report.late(self.faults.takeovers.taken, stack.LEASE + GRACE)
+        yield from (Violation("takeover", None, text) for text in late)
         yield from (
             Violation("errors", call.share, call.line())
             for call in report.server_errors(self.history.calls, self.faults.outages)
@@ -173,7 +178,7 @@ def brew(directory: pathlib.Path, options: Options, tell: Callable[[str], None] 
         left = final.read(running, plan.POOLS)
         violations += judge(calls, left)
         _tell(tell, storm, left, settled)
-        violations += storm.complaints()
+        violations += [*storm.complaints(), *always(calls, left, storm.sights)]
         if not violations:
             _repair(running)
             violations += judge(calls, final.read(running, plan.POOLS), (repaired,))

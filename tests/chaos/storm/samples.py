@@ -10,7 +10,7 @@ from fileshare.db.session import TRANSIENT, Session, Sessions
 
 Result = TypeVar("Result")
 
-BOOKS, OPEN, CLAIMED, CLAIMS = "books", "open intents", "claims of the lost", "watched claims"
+SIGHTS, OPEN, CLAIMED, CLAIMS = "sights", "open intents", "claims of the lost", "watched claims"
 """What is looked at."""
 LEAST = 0.5
 """The share of all tries of one kind that must have been taken."""
