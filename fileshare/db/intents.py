@@ -89,6 +89,24 @@ def claim(
     return get(session, intent_id) if swap(session, statement, values) else None
 
 
+# By its owner, too: a server that was failed over to may lack the last claims, and then counts
+# the same fences once more.
+_MINE = (
+    _C.id == sa.bindparam("intent_id"),
+    _C.fence == sa.bindparam("known_fence"),
+    _C.owner == sa.bindparam("known_owner"),
+    _C.state == IntentState.OPEN,
+)
+
+
+def _known(intent: Intent) -> dict[str, Any]:
+    return {
+        "intent_id": intent.id,
+        "known_fence": intent.fence,
+        "known_owner": intent.owner,
+    }
+
+
 @functools.lru_cache(maxsize=64)
 def _guarded_update(shape: tuple[tuple[str, bool], ...], steps: bool, lease: bool) -> sa.Update:
     values = assignments(shape)
@@ -96,15 +114,7 @@ def _guarded_update(shape: tuple[tuple[str, bool], ...], steps: bool, lease: boo
         values["fence"] = _C.fence + 1
     if lease:
         values["due"] = after(sa.bindparam("lease", type_=sa.Float))
-    return (
-        sa.update(_INTENTS)
-        .where(
-            _C.id == sa.bindparam("intent_id"),
-            _C.fence == sa.bindparam("known_fence"),
-            _C.state == IntentState.OPEN,
-        )
-        .values(**values)
-    )
+    return sa.update(_INTENTS).where(*_MINE).values(**values)
 
 
 def _guarded(
@@ -117,7 +127,7 @@ def _guarded(
 ) -> None:
     """Write to an intent whose claim is still the one that was read; *steps* ends the claim."""
     statement = _guarded_update(written(values), steps, lease is not None)
-    given = parameters(values, intent_id=intent.id, known_fence=intent.fence)
+    given = parameters(values, **_known(intent))
     if lease is not None:
         given["lease"] = lease
     if not swap(session, statement, given):
@@ -129,17 +139,12 @@ def keep(session: Session, intent: Intent, seconds: float) -> None:
     _guarded(session, intent, {}, lease=seconds)
 
 
-_IS_HELD = sa.select(_C.id).where(
-    _C.id == sa.bindparam("intent_id"),
-    _C.fence == sa.bindparam("known_fence"),
-    _C.state == IntentState.OPEN,
-)
+_IS_HELD = sa.select(_C.id).where(*_MINE)
 
 
 def confirm(session: Session, intent: Intent) -> None:
     """Raise LostClaim unless the claim is still the one that was read."""
-    known = {"intent_id": intent.id, "known_fence": intent.fence}
-    if session.connection().execute(_IS_HELD, known).first() is None:
+    if session.connection().execute(_IS_HELD, _known(intent)).first() is None:
         raise LostClaim(intent.id)
 
 

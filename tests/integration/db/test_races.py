@@ -13,6 +13,7 @@ from inprocess import ADMIN, PROJECT, Program
 
 from fileshare.db import intents, quotas, share_metadata
 from fileshare.db.clock import after
+from fileshare.db.intents import LostClaim
 from fileshare.db.models import AccessMapping, Intent, Share
 from fileshare.db.session import count
 from fileshare.domain.statuses import RulesStatus, RuleState, Status
@@ -97,6 +98,34 @@ def test_a_lost_claim_is_taken_over_once(sessions, engine):
         assert [intent.fence for intent in got if intent] == [fence]
         with sessions.begin() as session:
             count(session, sa.update(Intent).values(due=after(-1)))
+
+
+def test_a_claim_that_a_failover_has_forgotten(sessions):
+    """The server that took over lacks the last moments: the next claim counts the same fence."""
+    with sessions.begin() as session:
+        intents.write(
+            session,
+            id="one",
+            kind="share.extend",
+            event="share.extend",
+            resource_type="share",
+            resource_id="s",
+            destination="here",
+        )
+    first = sessions.run(lambda session: intents.claim(session, "one", "first", 600))
+    older = {"fence": 0, "owner": None, "attempts": 0, "due": after(-1)}
+    with sessions.begin() as session:
+        count(session, sa.update(Intent).values(**older))
+    second = sessions.run(lambda session: intents.claim(session, "one", "second", 600))
+    assert first.fence == second.fence
+    for late in (
+        lambda session: intents.keep(session, first, 600),
+        lambda session: intents.confirm(session, first),
+        lambda session: intents.close(session, first, "done"),
+    ):
+        with pytest.raises(LostClaim):
+            sessions.run(late)
+    sessions.run(lambda session: intents.close(session, second, "done"))
 
 
 def test_a_quota_is_exact(program):
