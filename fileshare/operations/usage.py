@@ -13,6 +13,7 @@ from fileshare.domain.lifecycle import SHARE, Verb
 from fileshare.domain.notices import Notice, Phase, Priority, moment, share_payload
 from fileshare.domain.periods import Period
 from fileshare.intents.runtime import Runtime
+from fileshare.operations.shares import HIDDEN
 
 EXISTS = "share.exists"
 
@@ -49,7 +50,8 @@ def audit(runtime: Runtime, period: Period, *, actions: bool = False) -> Iterato
 def _actions(row: Any, period: Period) -> Iterator[tuple[str, dt.datetime]]:
     """The creation and the deletion of a share, as far as they fell into *period*."""
     if row.created_at in period:
-        made = Phase.END if row.is_charged else Phase.ERROR
+        was_made = row.is_charged or row.status in HIDDEN
+        made = Phase.END if was_made else Phase.ERROR
         yield from _both(SHARE["create"], made, row.created_at)
     if row.deleted_at in period:
         yield from _both(SHARE["delete"], Phase.END, row.deleted_at)

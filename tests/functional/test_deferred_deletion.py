@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 import pytest
@@ -10,6 +11,8 @@ from inprocess import ADMIN, MEMBER, PROJECT
 from refusals import refused
 
 from fileshare.db import models
+from fileshare.domain.periods import Period
+from fileshare.operations import usage
 from fileshare.scheduler import recycle_bin
 
 
@@ -102,6 +105,22 @@ def test_what_it_had_claimed_of_its_pool_stays_until_it_is_gone(deferring):
     deferring.report()
     claimed = sa.select(models.ShareInstance.claimed_gb).where(mine)
     assert deferring.scalar(claimed) == 5
+
+
+def told(program):
+    """The events of the usage audit for this day and the ones beside it."""
+    day = dt.datetime.now(dt.UTC).replace(tzinfo=None)
+    period = Period(day - dt.timedelta(days=1), day + dt.timedelta(days=1))
+    return [notice.event for notice in usage.audit(program.runtime, period, actions=True)]
+
+
+def test_the_usage_audit_knows_that_it_had_been_made(deferring):
+    share_id = deferring.new_share()
+    made = ["share.exists", "share.create.start", "share.create.end"]
+    deferring.delete(f"/shares/{share_id}")
+    assert told(deferring) == made
+    deferring.drain()
+    assert told(deferring) == [*made, "share.delete.start", "share.delete.end"]
 
 
 def test_by_force_it_is_gone(deferring):
