@@ -12,7 +12,9 @@ from fileshare import errors
 from fileshare.context import service_context
 from fileshare.db import backends as db_backends
 from fileshare.db import chores, intents, purge, recounts, sweeps
+from fileshare.db import orphans as db_orphans
 from fileshare.db.backends import Load
+from fileshare.db.orphans import Orphan
 from fileshare.db.recounts import Difference
 from fileshare.db.sweeps import Counts, Pace, Sweep, Tell
 from fileshare.domain import hosts
@@ -51,6 +53,15 @@ def result(unit: Unit, intent_id: str) -> Comparison:
     if intent is None:
         raise errors.NotFound(resource="Intent", id=intent_id)
     return Comparison(intent.state, intent.progress, intent.trace, intent.error)
+
+
+@operation
+def orphans(unit: Unit, *, repair: bool) -> list[Orphan]:
+    """Rows whose owner is gone; with *repair*, those that may just go are removed."""
+    found = db_orphans.find(unit.session)
+    if repair:
+        db_orphans.remove(unit.session)
+    return found
 
 
 @operation

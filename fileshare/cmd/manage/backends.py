@@ -133,9 +133,10 @@ class Reconcile(_Comparing):
 
 
 class Check(_Comparing):
-    """Compare all back ends, and the books of the quotas, with the database.
+    """Compare all back ends, and the books of the quotas, with the database, and it with itself.
 
-    With --repair, what 'reconcile --repair' and 'quota sync' do is done.
+    With --repair, what 'reconcile --repair' and 'quota sync' do is done, and rows whose owner is
+    gone are removed, except instances and open work, which 'intent fail' ends.
     Exit codes: 0 nothing is different (any more), 1 something is, or a back end could not be
     compared, 3 one was not over in time.
     """
@@ -151,7 +152,24 @@ class Check(_Comparing):
                 self.code = self.code or 1
                 continue
             rows += [(backend.host, *_shown(row)) for row in found]
-        return ("where", *_NAMES), rows + self._quotas(parsed)
+        return ("where", *_NAMES), [*rows, *self._rows(parsed), *self._quotas(parsed)]
+
+    def _rows(self, parsed: argparse.Namespace) -> list[tuple[Any, ...]]:
+        self.tell("rows …")
+        found = maintenance.orphans(self.runtime, service_context(), repair=parsed.repair)
+        if any(not (parsed.repair and item.removable) for item in found):
+            self.code = self.code or 1
+        return [
+            (
+                item.table,
+                "orphan",
+                None,
+                None,
+                parsed.repair and item.removable,
+                f"{item.id}: {item.missing} is gone",
+            )
+            for item in found
+        ]
 
     def _quotas(self, parsed: argparse.Namespace) -> list[tuple[Any, ...]]:
         self.tell("quotas …")
