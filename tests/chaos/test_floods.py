@@ -21,24 +21,29 @@ FLOOD = 300
 OTHER = "bob:22222222-2222-4222-8222-222222222222:member"
 
 
+@pytest.mark.parametrize("nodes", [("one",), ("one", "two")], ids=["one node", "two nodes"])
 @pytest.mark.parametrize("broker", [True, False], ids=["with messages", "by polling"])
-def test_a_flood_of_creates(broker, tmp_path, mariadb_url, request, record_property):
+def test_a_flood_of_creates(broker, nodes, tmp_path, mariadb_url, request, record_property):
+    """Projects take turns in each daemon, so they do so among all of them."""
     url = request.getfixturevalue("rabbitmq_url") if broker else ""
     with deployment(tmp_path, mariadb_url, url) as cloud:
         cloud.sessions = Sessions(create_engine(mariadb_url))
         migration.upgrade(cloud.sessions.engine)
-        cloud.node(backends=("alpha",), delay=0.2, intents={"workers": 2})
-        cloud.start("api")
-        until(cloud.serves, "the API serves")
-        cloud.make_type()
+        for node in nodes:
+            few = {"workers": 2 // len(nodes)}
+            cloud.node(node, ("alpha",), backend_host="cluster", delay=0.2, intents=few)
+        cloud.start("api", "one")
+        until(lambda: cloud.serves("one"), "the API serves")
+        cloud.make_type("one")
         # The flood is there before the daemons are: the one share is the last in every queue.
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            asked = list(pool.map(lambda n: cloud.create(f"flood-{n}"), range(FLOOD)))
+            asked = list(pool.map(lambda n: cloud.create(f"flood-{n}", node="one"), range(FLOOD)))
         assert {answer.status_code for answer in asked} == {200}
-        share_id = cloud.create("the one", as_=OTHER).json()["share"]["id"]
+        share_id = cloud.create("the one", node="one", as_=OTHER).json()["share"]["id"]
         began = time.monotonic()
-        cloud.start("scheduler")
-        cloud.start("share")
+        for node in nodes:
+            cloud.start("scheduler", node)
+            cloud.start("share", node)
         until(lambda: status(cloud, share_id) == Status.AVAILABLE, "it is there", 120)
         took, before = time.monotonic() - began, available(cloud) - 1
         until(lambda: truth.is_idle(cloud.sessions), "so is the flood", 200)

@@ -46,19 +46,16 @@ def together(call, arguments):
         return list(threads.map(run, range(len(arguments)), arguments))
 
 
+def promise(session, id):
+    facts = {"kind": "share.extend", "event": "share.extend", "resource_type": "share"}
+    intents.write(session, id=id, resource_id=id, destination="here", **facts)
+
+
 def test_each_intent_is_claimed_once(sessions, engine):
     ids = [rows.new_id() for _ in range(60)]
     with sessions.begin() as session:
         for id in ids:
-            intents.write(
-                session,
-                id=id,
-                kind="share.extend",
-                event="share.extend",
-                resource_type="share",
-                resource_id=id,
-                destination="here",
-            )
+            promise(session, id)
     owners = collections.defaultdict(list)
 
     def worker(name):
@@ -81,15 +78,7 @@ def test_each_intent_is_claimed_once(sessions, engine):
 
 def test_a_lost_claim_is_taken_over_once(sessions, engine):
     with sessions.begin() as session:
-        intents.write(
-            session,
-            id="one",
-            kind="share.extend",
-            event="share.extend",
-            resource_type="share",
-            resource_id="s",
-            destination="here",
-        )
+        promise(session, "one")
     for fence in range(1, 4):
         got = together(
             lambda name: sessions.run(lambda session: intents.claim(session, "one", name, 600)),
@@ -103,15 +92,7 @@ def test_a_lost_claim_is_taken_over_once(sessions, engine):
 def test_a_claim_that_a_failover_has_forgotten(sessions):
     """The server that took over lacks the last moments: the next claim counts the same fence."""
     with sessions.begin() as session:
-        intents.write(
-            session,
-            id="one",
-            kind="share.extend",
-            event="share.extend",
-            resource_type="share",
-            resource_id="s",
-            destination="here",
-        )
+        promise(session, "one")
     first = sessions.run(lambda session: intents.claim(session, "one", "first", 600))
     older = {"fence": 0, "owner": None, "attempts": 0, "due": after(-1)}
     with sessions.begin() as session:
