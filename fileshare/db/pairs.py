@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
+
+from fileshare.db.session import from_json
 
 
 class Mapping(sa.TypeDecorator[dict[str, str]]):
@@ -21,7 +22,7 @@ class Mapping(sa.TypeDecorator[dict[str, str]]):
         if not value:
             return {}
         # PostgreSQL's driver has read it already.
-        pairs = json.loads(value) if isinstance(value, str) else value
+        pairs = from_json(value) if isinstance(value, str) else value
         return dict(sorted(pairs.items()))
 
 

@@ -47,10 +47,7 @@ def _pulses(*, one: bool, with_disabled: bool) -> sa.Select[Any]:
     statement = (
         sa.select(_REPORTS.id, _REPORTS.report_seq, _REPORTS.claimed_gb, _ENABLED)
         .join(Service.__table__, _SERVICES.host == _REPORTS.backend)
-        .where(
-            _SERVICES.state == ServiceState.UP,
-            _SERVICES.heartbeat_at >= after(sa.bindparam("down_after", type_=sa.Float)),
-        )
+        .where(*_is_up(sa.bindparam("down_after", type_=sa.Float)))
     )
     if not with_disabled:
         statement = statement.where(_SERVICES.status == ServiceStatus.ENABLED)
@@ -61,14 +58,29 @@ def _pulses(*, one: bool, with_disabled: bool) -> sa.Select[Any]:
 
 def reports(session: Session, ids: Collection[int]) -> Rows:
     """The last reports of these pools, whole, with the name of their ``zone``."""
-    return session.execute(
+    return session.execute(_whole().where(_REPORTS.id.in_(ids))).all()
+
+
+def offered(session: Session, *, down_after: float) -> Rows:
+    """The last reports, whole, of all pools whose service is up and enabled."""
+    is_up = _is_up(sa.literal(-down_after, sa.Float))
+    statement = _whole().where(*is_up, _SERVICES.status == ServiceStatus.ENABLED)
+    return session.connection().execute(statement).all()
+
+
+def _whole() -> sa.Select[Any]:
+    return (
         sa.select(PoolReport.__table__, AvailabilityZone.name.label("zone"), _ENABLED)
         .join(Service.__table__, _SERVICES.host == _REPORTS.backend)
         .outerjoin(
             AvailabilityZone.__table__, AvailabilityZone.id == _REPORTS.availability_zone_id
         )
-        .where(_REPORTS.id.in_(ids))
-    ).all()
+    )
+
+
+def _is_up(moment: sa.ColumnElement[float]) -> Sequence[sa.ColumnElement[bool]]:
+    """Whether a service says that it works, and has said so since that many seconds from now."""
+    return _SERVICES.state == ServiceState.UP, _SERVICES.heartbeat_at >= after(moment)
 
 
 def hosts_of(session: Session, share_ids: Collection[str]) -> dict[str, frozenset[str]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import importlib
+import json
 import random
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
+import orjson
 import sqlalchemy as sa
 from oslo_config import cfg
 from oslo_db import exception as db_exception
@@ -163,6 +165,17 @@ def parameters(values: Mapping[str, Any], **others: Any) -> dict[str, Any]:
     return given | others
 
 
+def from_json(text: str | bytes) -> Any:
+    """The value of a JSON document, also of one with numbers that only Python writes (Infinity).
+
+    The library of Python took a third of the time of a long list of pools.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return json.loads(text)
+
+
 def create_engine(url: str, **options: Any) -> sa.Engine:
     """An engine whose driver errors are those of oslo.db, set up for this program.
 
@@ -171,8 +184,9 @@ def create_engine(url: str, **options: Any) -> sa.Engine:
     values, for some are secrets.
     """
     backend = sa.make_url(url).get_backend_name()
+    options |= {"hide_parameters": True, "json_deserializer": from_json}
     if backend == "sqlite":
-        engine = sa.create_engine(url, connect_args={"timeout": 30}, hide_parameters=True)
+        engine = sa.create_engine(url, connect_args={"timeout": 30}, **options)
         sa.event.listen(engine, "connect", _sqlite_pragmas)
         sa.event.listen(engine, "begin", _sqlite_begin)
     else:
@@ -187,7 +201,6 @@ def create_engine(url: str, **options: Any) -> sa.Engine:
             isolation_level="READ COMMITTED",
             pool_reset_on_return=None,
             pool_use_lifo=True,
-            hide_parameters=True,
             **options,
         )
     if backend in {"mysql", "mariadb"}:

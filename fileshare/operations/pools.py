@@ -57,8 +57,7 @@ def find(unit: Unit, parts: Mapping[str, str], share_type: str | None = None) ->
 
 def _all(unit: Unit) -> list[Pool]:
     down_time = unit.runtime.conf.service_down_time
-    up = pools.pulses(unit.session, down_after=down_time)
-    return [_shown(row) for row in pools.reports(unit.session, [pulse.id for pulse in up])]
+    return [_shown(row) for row in pools.offered(unit.session, down_after=down_time)]
 
 
 def _shown(row: Any) -> Pool:

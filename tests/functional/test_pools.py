@@ -182,7 +182,7 @@ def test_back_ends_that_are_down_or_disabled(api, names):
 
 def test_statements(api):
     """C066: whatever the number of pools and shares."""
-    with assert_queries(api.sessions.engine, 3):
+    with assert_queries(api.sessions.engine, 2):
         api.get("/scheduler-stats/pools/detail?share_type=default", as_=ADMIN)
 
 
