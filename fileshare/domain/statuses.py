@@ -53,6 +53,7 @@ TRANSITIONAL: Final = frozenset(
         Status.CREATING,
         Status.CREATING_FROM_SNAPSHOT,
         Status.DELETING,
+        Status.DEFERRED_DELETING,
         Status.MANAGE_STARTING,
         Status.UNMANAGE_STARTING,
         Status.EXTENDING,

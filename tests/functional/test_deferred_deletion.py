@@ -107,6 +107,21 @@ def test_what_it_had_claimed_of_its_pool_stays_until_it_is_gone(deferring):
     assert deferring.scalar(claimed) == 5
 
 
+def test_it_takes_no_more_changes_of_its_rules(deferring):
+    share_id = deferring.new_share()
+    allowed = {"access_type": "ip", "access_to": "203.0.113.7"}
+    rule = deferring.act(share_id, "allow_access", allowed)["access"]["id"]
+    deferring.drain()
+    deferring.delete(f"/shares/{share_id}")
+    refused(deferring.act(share_id, "allow_access", {**allowed, "access_to": "203.0.113.8"}), 400)
+    refused(deferring.act(share_id, "deny_access", {"access_id": rule}), 400)
+    level = {"update_access": {"access_level": "ro"}}
+    refused(deferring.put(f"/share-access-rules/{rule}", level), 400)
+    deferring.drain()
+    assert statuses(deferring) == []
+    deferring.check()
+
+
 def told(program):
     """The events of the usage audit for this day and the ones beside it."""
     day = dt.datetime.now(dt.UTC).replace(tzinfo=None)
