@@ -23,6 +23,8 @@ from fileshare.share.service import ShareDaemon
 
 ALPHA = f"{HOST}@alpha"
 SOON = 30.0
+OPTIONS = {"lease": 2, "longest_work": 1, "poll_interval": 0.1, "max_attempts": 50}
+"""Of intents: on a busy machine a second without a sign of life is none of a hung call."""
 
 
 class Hang:
@@ -67,7 +69,7 @@ def alpha(tmp_path):
     """A back end with two shares, whose hung calls are given up after a second."""
     options = {"reconcile_interval": 1, "periodic_interval": 1, "report_interval": 1}
     with running(tmp_path, backends=("alpha",), **options, service_down_time=2) as made:
-        for name, value in {"lease": 2, "longest_work": 1, "poll_interval": 0.1}.items():
+        for name, value in OPTIONS.items():
             made.conf.set_override(name, value, "intents")
         shares = [made.new_share() for _ in range(2)]
         made.shares = sorted(shares, key=lambda share_id: instance_of(made, share_id))
