@@ -101,7 +101,7 @@ def _ordered_postgresql(element: _Ordered, compiler: SQLCompiler, **kw: Any) -> 
 def _beyond(column: Any, id_column: Any, page: Page) -> sa.ColumnElement[bool]:
     """Rows after the marker: as a range of (key, id), which an index answers.
 
-    The bound that says nothing new is for PostgreSQL, which finds no range in an «or».
+    The bound that says nothing new is for servers that find no range in an «or».
     """
     table = id_column.table.alias("marker")
     same = table.c[id_column.name] == page.marker

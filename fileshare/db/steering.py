@@ -3,7 +3,10 @@
 Left to itself the server takes half of a table for as dear as all of it.  It then finds a page in
 the middle of a long list by reading everything before it, and for a project's page in an order
 that no index of the project has it walks through the whole cloud's.  Where all rows must be
-sorted, it fetches them one by one in the order of some index.  PostgreSQL needs no word.
+sorted, it fetches them one by one in the order of some index.
+
+PostgreSQL has no such words.  It sorts what the filters leave, because it does not see that rows
+without a deletion lie in the order of the columns after that one.
 """
 
 from __future__ import annotations
