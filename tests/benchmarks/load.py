@@ -13,6 +13,7 @@ import contextlib
 import http.client
 import itertools
 import json
+import math
 import random
 import signal
 import subprocess
@@ -77,12 +78,13 @@ class Load:
         self.made: list[tuple[float, str]] = []
         self.numbers = itertools.count()
         self.ended = threading.Event()
+        self.end = math.inf
         self.lock = threading.Lock()
         self.kinds = [kind for kind, number in MIX.items() for _ in range(number)]
         self.random.shuffle(self.kinds)
 
     def run(self) -> None:
-        """Call until :attr:`ended` is set."""
+        """Call until :meth:`stop`."""
         self.start = time.monotonic() + 0.5
         threads = [threading.Thread(target=self._calls) for _ in range(THREADS)]
         for thread in threads:
@@ -90,13 +92,20 @@ class Load:
         for thread in threads:
             thread.join()
 
+    def stop(self) -> None:
+        """Call what is due by now, and no more."""
+        self.end = time.monotonic()
+        self.ended.set()
+
     def _calls(self) -> None:
         connection = http.client.HTTPConnection(HOST, self.port, timeout=30)
         while True:
             with self.lock:
                 number = next(self.numbers)
             due = self.start + number / self.rate
-            if self.ended.wait(max(0.0, due - time.monotonic())):
+            # What was due before the end is called, however late: else the slowest would be lost.
+            self.ended.wait(max(0.0, due - time.monotonic()))
+            if due > self.end:
                 return
             kind, status = self.kinds[number % len(self.kinds)], 0
             with contextlib.suppress(OSError, http.client.HTTPException):
@@ -154,7 +163,7 @@ def under_load(cloud: Deployment, rate: float, shares: list[str]) -> Iterator[li
         assert process.poll() is None, "the load ended by itself"
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(300)
     calls.extend(Call(*json.loads(line)) for line in out.read_text().splitlines())
 
 
@@ -192,7 +201,7 @@ def main() -> None:
     parsed = parser.parse_args()
     with parsed.out.open("w") as out:
         load = Load(parsed.port, parsed.rate, parsed.ids.read_text().split(), out)
-        signal.signal(signal.SIGTERM, lambda *_: load.ended.set())
+        signal.signal(signal.SIGTERM, lambda *_: load.stop())
         load.run()
 
 

@@ -25,8 +25,8 @@ pytestmark = [pytest.mark.timeout(3600), pytest.mark.integration]
 RATE = 200
 ALIVE = 2_000
 DELETED = 500_000
-"""Shares, each with one instance and the three intents of its life: a million deleted rows, and
-half as many again of closed work."""
+"""Shares, each with one instance and the two intents of its life: a million deleted rows, and as
+many of closed work."""
 
 TURNS = 8
 SPAN = 20.0
@@ -36,6 +36,8 @@ makes both slower."""
 DAYS = 30
 OLD = "UTC_TIMESTAMP(6) - INTERVAL 40 DAY - INTERVAL seq SECOND"
 MOST = 2.0
+BUSY = 500.0
+"""Milliseconds: a p99 above it says more about the machine than about the program."""
 
 
 @pytest.fixture
@@ -66,7 +68,9 @@ def cloud(tmp_path, rabbitmq_url):
 def fill(cloud):
     """Shares that are there, and many times as many that were deleted; ids of the former."""
     cloud.make_type()
-    kept, gone = cloud.new_share("kept"), cloud.new_share("gone")
+    kept = cloud.new_share("kept")
+    gone = cloud.create("gone", metadata={"team": "physics"}).json()["share"]["id"]
+    cloud.settle()
     assert cloud.ask("DELETE", f"/shares/{gone}").status_code == 202
     cloud.settle()
     engine = cloud.sessions.engine
@@ -180,4 +184,5 @@ def test_calls_stay_quick_beside_a_purge_that_is_killed_again_and_again(cloud, r
     assert "shares" not in Purge(cloud, DAYS).finish()
     assert failed(calls) == []
     quiet_p99, busy_p99 = figures["medians of these"]
+    assert quiet_p99 < BUSY, "the machine is too busy for the load, and for a comparison"
     assert busy_p99 < MOST * quiet_p99
