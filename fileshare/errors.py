@@ -201,6 +201,14 @@ class OutcomeUnknown(FileshareError):
     remedy = Remedy.WAIT
 
 
+class DatabaseAway(FileshareError):
+    """The database cannot be reached, or refuses to work, for longer than a request waits."""
+
+    status, code = 503, "database.away"
+    template = "The database does not answer at the moment. Ask again later."
+    remedy = Remedy.WAIT
+
+
 class CoordinationAway(FileshareError):
     """The service that keeps the locks between nodes does not answer: work waits for it."""
 

@@ -18,6 +18,7 @@ from fileshare.api.request import Request, rebased
 from fileshare.api.resource import Many, One, Operation, Page, Resource
 from fileshare.api.routing import Match, Router, choose
 from fileshare.api.shapes import boolean
+from fileshare.operations.away import of_the_database
 
 LOG = logging.getLogger(__name__)
 
@@ -78,9 +79,10 @@ class Application:
             return faults.response(error, operation)
         except webob.exc.HTTPException:
             raise  # the size limiter's, while the body is read
-        except Exception:
+        except Exception as error:
             LOG.exception("%s %s failed unexpectedly", http.method, http.path)
-            return faults.unexpected()
+            away = of_the_database(error)
+            return faults.unexpected() if away is None else faults.response(away)
 
     def _act(
         self, request: Request, arguments: dict[str, Any], payload: object, action: str | None

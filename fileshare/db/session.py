@@ -43,6 +43,10 @@ TRANSIENT = (db_exception.DBDeadlock, db_exception.DBConnectionError, StartOver)
 ATTEMPTS = 8
 
 
+class OutcomeInDoubt(db_exception.DBConnectionError):  # type: ignore[misc]
+    """The database stayed away from a commit on: nobody can say whether that was done."""
+
+
 class _UnknownOutcome(Exception):
     """The connection was lost during the commit."""
 
@@ -73,24 +77,24 @@ class Sessions:
         commit leaves the outcome unknown: then *is_done* is asked whether the writes are there,
         and without it *work* is run again, as compare-and-swaps may be.  So it is where *is_done*
         does not know (None); but if that is refused, maybe because it is done already, this
-        raises OutcomeUnknown.
+        raises OutcomeUnknown, and OutcomeInDoubt where the database stays away.
         """
         in_doubt = False
         for attempt in range(ATTEMPTS):
             try:
                 return self._once(work)
             except _UnknownOutcome as unknown:
-                known = self.run(is_done) if is_done is not None else False
+                known = self._ask(is_done) if is_done is not None else False
                 if known:
                     return cast("Result", unknown.result)
                 in_doubt = in_doubt or known is None
-                self._pause(attempt, unknown.cause)
+                self._pause(attempt, unknown.cause, in_doubt=in_doubt)
             except errors.FileshareError as refusal:
                 if in_doubt:
                     raise errors.OutcomeUnknown from refusal
                 raise
             except TRANSIENT as error:
-                self._pause(attempt, error)
+                self._pause(attempt, error, in_doubt=in_doubt)
             except sa.exc.TimeoutError as error:
                 # Of this process's pool, and waited for long enough.
                 raise db_exception.DBConnectionError(error) from error
@@ -108,10 +112,16 @@ class Sessions:
             raise
         return results[0]
 
+    def _ask(self, is_done: Callable[[Session], bool | None]) -> bool | None:
+        try:
+            return self.run(is_done)
+        except db_exception.DBConnectionError as error:
+            raise OutcomeInDoubt(error) from error
+
     @staticmethod
-    def _pause(attempt: int, error: Exception) -> None:
+    def _pause(attempt: int, error: Exception, *, in_doubt: bool) -> None:
         if attempt == ATTEMPTS - 1:
-            raise error
+            raise OutcomeInDoubt(error) if in_doubt else error
         time.sleep(random.uniform(0, 0.02 * 2**attempt))  # noqa: S311  (jitter)
 
     def dispose(self) -> None:

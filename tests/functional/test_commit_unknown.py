@@ -158,3 +158,26 @@ def test_what_is_refused_without_a_loss_stays_refused(api, lose_commits):
     assert api.get(f"/shares/{share}").status == 200  # this one's commit is lost
     assert api.act(share, "restore").status == 200
     assert api.act(share, "extend", {"new_size": 1}).status == 400
+
+
+def test_a_database_that_stays_away_from_a_commit_on(api, lose_commits):
+    """Whether it was done cannot be told, and so the caller hears that."""
+    share = api.new_share()
+    lose_commits(done=False, times=1000)
+    answer = soft_delete(api, share)()
+    assert (answer.status, answer.body["serviceUnavailable"]["code"]) == (503, 503)
+    assert "Look whether it was done" in answer.body["serviceUnavailable"]["message"]
+
+
+@pytest.mark.parametrize("lost", [db_exception.DBConnectionError, db_exception.DBDeadlock])
+def test_a_database_that_is_away(api, monkeypatch, lost):
+    """Nothing was done, and it may be asked for again."""
+
+    def run(*_args, **_kwargs):
+        raise lost
+
+    monkeypatch.setattr(api.sessions, "_once", run)
+    answer = api.get("/shares")
+    message = "The database does not answer at the moment. Ask again later."
+    assert answer.status == 503
+    assert answer.body == {"serviceUnavailable": {"code": 503, "message": message}}
