@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
-from filled import LARGE, filled
+from filled import LARGE, POOLS, filled
 
 from fileshare.db import (
     access,
@@ -99,6 +99,7 @@ def told(scope, filters=None, **kw):
 
 ONE_BACKEND = ["fileshare-share.node@backend-3"]
 HALF = [f"fileshare-share.node@backend-{number}" for number in range(1, 51)]
+EVERYWHERE = [f"fileshare-share.node@backend-{number}" for number in range(1, POOLS + 1)]
 IDS = [f"s-{number}" for number in range(1, 101)]
 
 # Each query with how many rows it answers, the most that it may read, and the most it may sort.
@@ -155,7 +156,7 @@ READS = {
     "exports of a page": (lambda s: exports.of_shares(s, IDS), 90, 700, 100),
     "work of one back end": (lambda s: intents.due(s, ONE_BACKEND), 2, 10, 2),
     "work of many back ends": (lambda s: intents.due(s, HALF), 60, 500, 100),
-    "work that nobody takes": (lambda s: intents.abandoned(s, 100), 100, 200, 0),
+    "work that nobody takes": (lambda s: intents.abandoned(s, 100, EVERYWHERE), 100, 200, 0),
     "work of a share": (lambda s: intents.find(s, share_id="s-100"), 1, 10, 1),
     "pulses of the pools": (lambda s: pools.pulses(s, down_after=60), 100, 400, 0),
     "pulse of one pool": (
