@@ -24,7 +24,7 @@ PATH = "/scheduler-stats/pools/detail"
 
 
 @pytest.fixture(scope="module")
-def cloud(required, tmp_path_factory):
+def cloud(tmp_path_factory):
     """A process drives all back ends, on the database that two API processes read."""
     directory = tmp_path_factory.mktemp("pools")
     with roomy_database(directory) as url:

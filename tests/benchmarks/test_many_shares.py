@@ -25,7 +25,7 @@ QUICK_OF_100 = 60.0
 
 
 @pytest.fixture(scope="module")
-def cloud(required, tmp_path_factory):
+def cloud(tmp_path_factory):
     """API processes on a filled database, without any daemon that works meanwhile."""
     directory = tmp_path_factory.mktemp("lists")
     with roomy_database(directory) as url:
@@ -148,7 +148,7 @@ def filters(cloud):
     some = [
         ("status", {"status": "error"}, 1000, 100),
         ("no such status", {"status": "creating"}, 0, 0),
-        ("host", {"host": "node@b7#p3"}, 40, 0),
+        ("host", {"host": "node@b7#p3"}, 40, None),  # not for members
         ("type", {"share_type_id": type_id}, 1000, 100),
         ("metadata", value, 200, 0),
         ("extra specs", specs, 1000, 100),
@@ -169,6 +169,8 @@ def filters(cloud):
             (ADMIN, CLOUD, most, SHARES - 2000),
             (MEMBER, MINE, mine, SHARES // 10 - 200),
         ):
+            if number is None:
+                continue
             given = {key: offset if text is None else text for key, text in query.items()}
             whose = "cloud" if token == ADMIN else "member"
             yield f"{whose}, {name}", f"{path}&{urlencode(given)}", token, number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -10,12 +9,13 @@ import time
 
 import pytest
 
-from devstack.servers import Etcd, MariaDB, MissingServer, Redis, free_port
+from devstack.servers import Etcd, MariaDB, Redis, free_port
 from fileshare import conf as options
 from fileshare import errors
 from fileshare.clients import coordination
 from fileshare.clients.coordination import Coordination
 from tests.chaos.deployment import Guarded, until
+from tests.fixtures.servers import where_installed
 
 KINDS = ["file", "etcd", "redis", "mysql"]
 TTL = 3  # seconds after which a lock of a process that is dead is free
@@ -155,12 +155,8 @@ SERVERS = {"etcd": Etcd, "redis": Redis, "mysql": MariaDB}
 @pytest.fixture
 def server(kind, tmp_path):
     made = SERVERS[kind](tmp_path / kind, free_port(), throwaway=True)
-    try:
+    with where_installed():
         made.command()
-    except MissingServer as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(error))
     guarded = Guarded(made)
     yield guarded
     guarded.stop()
