@@ -20,7 +20,7 @@ from alembic.script import ScriptDirectory
 from oslo_db import exception as db_exception
 
 from fileshare import errors
-from fileshare.db import differences
+from fileshare.db import differences, patience
 from fileshare.db.models import Base, Service
 from fileshare.db.models.base import LongText, Moment
 from fileshare.db.session import create_engine
@@ -188,9 +188,14 @@ def _connected(target: sa.Engine | str) -> Iterator[sa.Connection]:
 @contextlib.contextmanager
 def _exclusive(target: sa.Engine | str) -> Iterator[sa.Connection]:
     """A connection while no other process changes the schema."""
-    with _connected(target) as connection, _locked(connection):
+    with _connected(target) as connection, _locked(connection), _giving_way(connection):
         yield connection
         connection.commit()
+
+
+def _giving_way(connection: sa.Connection) -> contextlib.AbstractContextManager[None]:
+    mysql = connection.dialect.name in MYSQL
+    return patience.patient(connection) if mysql else contextlib.nullcontext()
 
 
 @contextlib.contextmanager
