@@ -142,7 +142,7 @@ def test_the_last_page_comes_as_quickly_as_the_first(cloud, asked):
 def filters(cloud):
     """Lists by their names: a path, whose it is, and how many rows there may be."""
     path, export_id = cloud.rows(sa.select(ExportLocation.path, ExportLocation.id).limit(1))[0]
-    (type_id,) = cloud.rows(sa.select(ShareType.id).where(ShareType.name == "type-1"))[0]
+    (type_id,) = cloud.rows(sa.select(ShareType.id).where(ShareType.name == "type-2"))[0]
     value = {"metadata": "{'team': 'value-7'}"}
     specs = {"extra_specs": "{'snapshot_support': 'True'}"}
     some = [
@@ -151,7 +151,7 @@ def filters(cloud):
         ("host", {"host": "node@b7#p3"}, 40, None),  # not for members
         ("type", {"share_type_id": type_id}, 1000, 100),
         ("metadata", value, 200, 0),
-        ("extra specs", specs, 1000, 100),
+        ("extra specs", specs, 1000, None),
         ("name", {"name": "share-777"}, 1, 0),
         ("part of a name", {"name~": "share-77"}, 1000, 90),
         ("path", {"export_location_path": path}, 1, 0),
