@@ -97,7 +97,8 @@ class Sessions:
                 self._pause(attempt, error, in_doubt=in_doubt)
             except sa.exc.TimeoutError as error:
                 # Of this process's pool, and waited for long enough.
-                raise db_exception.DBConnectionError(error) from error
+                away = OutcomeInDoubt if in_doubt else db_exception.DBConnectionError
+                raise away(error) from error
         raise AssertionError
 
     def _once(self, work: Callable[[Session], Result]) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 from inprocess import ADMIN, MEMBER
 from oslo_db import exception as db_exception
 
@@ -166,6 +167,24 @@ def test_a_database_that_stays_away_from_a_commit_on(api, lose_commits):
     lose_commits(done=False, times=1000)
     answer = soft_delete(api, share)()
     assert (answer.status, answer.body["serviceUnavailable"]["code"]) == (503, 503)
+    assert "Look whether it was done" in answer.body["serviceUnavailable"]["message"]
+
+
+def test_no_connection_is_free_after_a_lost_commit(api, lose_commits, monkeypatch):
+    """The pool's own limit says as little about the commit as the server's silence."""
+    share = api.new_share()
+    once, asked = api.sessions._once, []
+
+    def run(work):
+        asked.append(work if lose_commits.lost else None)
+        if sum(map(bool, asked)) > 1:  # the first one looks whether it was done
+            raise sa.exc.TimeoutError
+        return once(work)
+
+    monkeypatch.setattr(api.sessions, "_once", run)
+    lose_commits(done=False)
+    answer = soft_delete(api, share)()
+    assert answer.status == 503
     assert "Look whether it was done" in answer.body["serviceUnavailable"]["message"]
 
 
