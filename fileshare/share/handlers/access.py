@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from oslo_log import log as logging
@@ -144,12 +144,7 @@ def _failed(
             tell(session, job, error)
         _forgive(session, subject, news)
 
-    return Done(
-        Settlement(access_version=subject.instance.access_version),
-        writes=[write],
-        failed_partly=True,
-        error=error,
-    )
+    return _seen(subject, write, error)
 
 
 def _lost(job: Job[SyncAccess], subject: Subject, plan: Plan, error: errors.ShareLost) -> Outcome:
@@ -168,11 +163,18 @@ def _lost(job: Job[SyncAccess], subject: Subject, plan: Plan, error: errors.Shar
             tell(session, job, error)
         _forgive(session, subject, news)
 
+    return _seen(subject, write, error if plan.keep else None)
+
+
+def _seen(
+    subject: Subject, write: Callable[[Session], None], error: errors.DriverError | None
+) -> Outcome:
+    """The rules of this version are settled, with *error* some of them not as they were asked."""
     return Done(
         Settlement(access_version=subject.instance.access_version),
         writes=[write],
-        failed_partly=bool(plan.keep),
-        error=error if plan.keep else None,
+        failed_partly=error is not None,
+        error=error,
     )
 
 
