@@ -10,9 +10,9 @@ from granting import (
     backend_of,
     deny,
     enforced,
+    forty_at_once,
     grant,
     order,
-    serving,
     show,
     states,
     together,
@@ -27,12 +27,7 @@ from fileshare.share.service import ShareDaemon
 
 def test_forty_grants_at_once_are_forty_rules(api, share):
     """C001: none is lost between the API, the rules and the back end."""
-    clients = [f"10.9.0.{number}" for number in range(1, 41)]
-    with serving(api):
-        answers = together(*(lambda client=client: ask(api, share, client) for client in clients))
-    assert [answer.status for answer in answers] == [200] * 40
-    assert len({answer["access"]["id"] for answer in answers}) == 40
-    assert states(api, share) == dict.fromkeys(clients, "active")
+    clients = forty_at_once(api, share)
     assert enforced(api, share) == {(client, "rw") for client in clients}
     assert api.show(share)["access_rules_status"] == "active"
     api.check()

@@ -7,7 +7,7 @@ import subprocess
 import threading
 
 import pytest
-from granting import ask, backend_of, deny, grant, serving, show, states, together, update
+from granting import backend_of, deny, forty_at_once, grant, show, update
 from inprocess import ADMIN, running
 from waiting import until
 
@@ -82,12 +82,7 @@ def refused(mount, number, *address):
 
 def test_the_export_table_has_all_of_forty_grants_at_once(api, share):
     """C001"""
-    clients = [f"10.9.0.{number}" for number in range(1, 41)]
-    with serving(api):
-        answers = together(*(lambda client=client: ask(api, share, client) for client in clients))
-    assert [answer.status for answer in answers] == [200] * 40
-    assert len({answer["access"]["id"] for answer in answers}) == 40
-    assert states(api, share) == dict.fromkeys(clients, "active")
+    clients = forty_at_once(api, share)
     assert table(api, share) == {(client, "rw") for client in clients}
 
 
