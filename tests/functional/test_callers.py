@@ -212,10 +212,12 @@ def test_the_release_before_hands_a_caller_on(api, worked):
 
 # -- logs --------------------------------------------------------------------------------------
 
+PROGRAM = "fileshare"
+
 
 @pytest.fixture
 def logs(api, caplog):
-    """All that is logged, as text and as JSON, in the formats that a program has by default."""
+    """All that the program logs, as text and as JSON, in the formats that it has by default."""
     caplog.set_level(logging.INFO)
     conf = cfg.ConfigOpts()
     bootstrap.register(conf)
@@ -224,11 +226,11 @@ def logs(api, caplog):
     for formatter in (formatters.ContextFormatter(config=conf), formatters.JSONFormatter()):
         handler = logging.StreamHandler(io.StringIO())
         handler.setFormatter(formatter)
-        logging.getLogger().addHandler(handler)
+        logging.getLogger(PROGRAM).addHandler(handler)
         made.append(handler)
     yield lambda: tuple(handler.stream.getvalue().splitlines() for handler in made)
     for handler in made:
-        logging.getLogger().removeHandler(handler)
+        logging.getLogger(PROGRAM).removeHandler(handler)
 
 
 DORA = Context(

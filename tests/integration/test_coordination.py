@@ -167,6 +167,7 @@ def test_the_service_goes_away_and_comes_back(kind, server, monkeypatch):
     """Nothing connects before it must; what cannot be locked is told as such; it heals."""
     # Redis' client pauses for most of a minute between its tries.
     monkeypatch.setattr("redis.backoff.ExponentialWithJitterBackoff.compute", lambda *_: 0)
+    before = set(threading.enumerate())
     where = mysql(server.server) if kind == "mysql" else f"{server.server.url()}?timeout={TTL}"
     mine = locks(where)
     with pytest.raises(errors.CoordinationAway):
@@ -183,6 +184,9 @@ def test_the_service_goes_away_and_comes_back(kind, server, monkeypatch):
     began = time.monotonic()
     mine.stop()
     assert time.monotonic() - began < 10
+    # What still tries to say goodbye ends with the process, or when the service is back.
+    server.start()
+    until(lambda: before.issuperset(threading.enumerate()), "nothing tries any more", 20)
 
 
 def works(mine):
