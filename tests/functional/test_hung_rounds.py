@@ -188,6 +188,7 @@ def state_of(program, intent_id):
 def test_a_back_end_that_does_not_answer_is_down(alpha):
     """And up again when it does."""
     alpha.conf.set_override("longest_work", 1000, "intents")
+    alpha.conf.set_override("reconcile_interval", 1000)  # it asks the driver, too
     hang = Hang("check")
     hang.begun.set()
     with daemons(alpha, hang, 1) as (daemon,):
