@@ -6,12 +6,14 @@ import datetime as dt
 import importlib
 import json
 import random
+import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 import orjson
 import sqlalchemy as sa
+import tenacity
 from oslo_config import cfg
 from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import exc_filters
@@ -41,6 +43,8 @@ def _deadlock(error: Exception, _match: Any, _engine: str, _is_disconnect: bool)
 # anything was committed.
 TRANSIENT = (db_exception.DBDeadlock, db_exception.DBConnectionError, StartOver)
 ATTEMPTS = 8
+SQLITE_PATIENCE = 30.0
+"""Seconds for which a statement waits until others have written."""
 
 
 class OutcomeInDoubt(db_exception.DBConnectionError):  # type: ignore[misc]
@@ -197,7 +201,7 @@ def create_engine(url: str, **options: Any) -> sa.Engine:
     backend = sa.make_url(url).get_backend_name()
     options |= {"hide_parameters": True, "json_deserializer": from_json}
     if backend == "sqlite":
-        engine = sa.create_engine(url, connect_args={"timeout": 30}, **options)
+        engine = sa.create_engine(url, connect_args={"timeout": SQLITE_PATIENCE}, **options)
         sa.event.listen(engine, "connect", _sqlite_pragmas)
         sa.event.listen(engine, "begin", _sqlite_begin)
     else:
@@ -241,8 +245,28 @@ def _mysql_session(connection: Any, _record: Any) -> None:
 
 def _sqlite_pragmas(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # the begin event says when a transaction starts
-    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+    _write_ahead(connection)
+    for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _is_locked(error: BaseException) -> bool:
+    if not isinstance(error, sqlite3.Error):
+        return False
+    # The lower byte is the error, the rest says more about it.
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+
+
+# SQLite waits for who writes the file, but not here: of several programs that meet at a new
+# file all but one would fail.  A file that has its log already is not locked for this.
+@tenacity.retry(
+    retry=tenacity.retry_if_exception(_is_locked),
+    wait=tenacity.wait_random(0.01, 0.1),
+    stop=tenacity.stop_after_delay(SQLITE_PATIENCE),
+    reraise=True,
+)
+def _write_ahead(connection: Any) -> None:
+    connection.execute("PRAGMA journal_mode = WAL").close()
 
 
 def _sqlite_begin(connection: sa.Connection) -> None:

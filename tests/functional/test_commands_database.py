@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
+import threading
+
 import pytest
 from inprocess import HOST
 from managing import run
@@ -55,6 +59,18 @@ def test_a_database_without_tables_is_no_success(tmp_path):
     assert "db sync" in result.err
     assert run(None, *config, "db", "sync").code == 0
     assert run(None, *config, "db", "purge", "30").code == 0
+
+
+def test_a_new_database_that_another_program_writes_is_waited_for(tmp_path):
+    """SQLite itself does not wait where it is told to write ahead."""
+    where = tmp_path / "new.sqlite"
+    other = sqlite3.connect(where, isolation_level=None, check_same_thread=False)
+    with contextlib.closing(other):
+        other.execute("BEGIN IMMEDIATE")
+        end = threading.Timer(0.5, other.execute, ["COMMIT"])
+        end.start()
+        assert run(None, *configured(tmp_path, f"sqlite:///{where}"), "db", "sync").code == 0
+        end.join()
 
 
 # -- online-data-migrations ----------------------------------------------------------------
