@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from devstack import mounts
+from devstack import mounts, waiting
 from devstack.supervisor import MARK, Program, address
 
 
@@ -70,11 +70,9 @@ def ensure(directory: Path) -> None:
             cwd=Path(__file__).resolve().parent.parent,
             env={**os.environ, MARK: str(directory)},
         )
-    end = time.monotonic() + 20
-    while not alive(directory):
-        if process.poll() is not None or time.monotonic() > end:
-            raise Refused(f"the supervisor did not start: see {directory}/log/supervisor.log")
-        time.sleep(0.05)
+    waiting.until(lambda: process.poll() is not None or alive(directory), 20, pause=0.05)
+    if not alive(directory):
+        raise Refused(f"the supervisor did not start: see {directory}/log/supervisor.log")
     # It outlives this process: Popen has nothing to wait for.
     process.returncode = 0
 
@@ -87,9 +85,7 @@ def add(directory: Path, program: Program) -> None:
 
 def wait_gone(directory: Path, seconds: float = 60) -> None:
     """Wait until no supervisor serves this directory."""
-    end = time.monotonic() + seconds
-    while alive(directory) and time.monotonic() < end:
-        time.sleep(0.1)
+    waiting.until(lambda: not alive(directory), seconds)
 
 
 def end(directory: Path) -> None:

@@ -16,11 +16,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from devstack import waiting
 from devstack.servers import Server
 
 
@@ -51,12 +51,10 @@ def start(server: Server, owner: int) -> subprocess.Popen[bytes]:
 
 def wait_ready(server: Server, guard: subprocess.Popen[bytes], seconds: float = 90) -> None:
     """Wait until a server serves; RuntimeError with its log's end when it does not."""
-    end = time.monotonic() + seconds
-    while not server.ready():
-        if guard.poll() is not None or time.monotonic() > end:
-            log = (server.directory / f"{server.name}.log").read_text(errors="replace")
-            raise RuntimeError(f"{server.name} did not start:\n{log[-4000:]}")
-        time.sleep(0.05)
+    waiting.until(lambda: guard.poll() is not None or server.ready(), seconds, pause=0.05)
+    if guard.poll() is not None or not server.ready():
+        log = (server.directory / f"{server.name}.log").read_text(errors="replace")
+        raise RuntimeError(f"{server.name} did not start:\n{log[-4000:]}")
 
 
 def _as(account: str) -> dict[str, Any]:

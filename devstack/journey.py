@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Callable
 
-from devstack import clients
+from devstack import clients, waiting
 from devstack.osc import Client, ClientFailed
 from tests.fixtures.nfs_client import REFUSED, NfsClient
 
@@ -56,13 +56,10 @@ class Journey:
         seconds = time.monotonic() - began
         print(f"{self.number:3}. {what:58} {outcome:24} {seconds:5.1f} s", flush=True)
 
-    def until(self, ready: Callable[[], bool], what: str, seconds: float = 60) -> None:
+    def until(self, ready: Callable[[], bool], what: str) -> None:
         """Wait until something is so."""
-        end = time.monotonic() + seconds
-        while not ready():
-            if time.monotonic() > end:
-                raise StepFailed(f"{what} after {seconds:.0f} s")
-            time.sleep(0.2)
+        if not waiting.until(ready):
+            raise StepFailed(f"{what} in time")
 
     def make_type(self) -> str:
         """Make the default share type unless it is there."""

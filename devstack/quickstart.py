@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from devstack import clients, control, settings
+from devstack import clients, control, settings, waiting
 from devstack.journey import Journey
 from devstack.osc import Client
 from devstack.servers import HOST, free_port
@@ -79,11 +79,8 @@ def start(port: int) -> None:
     control.ensure(RUN)
     command = [str(Path(sys.executable).parent / NAME), "--config-file", str(configuration)]
     control.add(RUN, Program(NAME, command, settings.digest(configuration)))
-    end = time.monotonic() + 60
-    while not settings.listening(port):
-        if time.monotonic() > end:
-            raise SystemExit(f"{NAME} does not answer; its log is {RUN}/log/{NAME}.log")
-        time.sleep(0.1)
+    if not waiting.until(lambda: settings.listening(port)):
+        raise SystemExit(f"{NAME} does not answer; its log is {RUN}/log/{NAME}.log")
     keep_tokens(port)
 
 
@@ -103,13 +100,10 @@ def keep_tokens(port: int) -> None:
 
 def await_back_end(client: Client) -> None:
     """Wait until the back end has reported; say what the log says when it does not."""
-    end = time.monotonic() + 60
-    while not client.ask("share", "pool", "list"):
-        if time.monotonic() > end:
-            path = RUN / "log" / f"{NAME}.log"
-            errors = [line for line in path.read_text().splitlines() if " ERROR " in line]
-            raise SystemExit("\n".join(["The back end does not report:", *errors[-3:], str(path)]))
-        time.sleep(0.2)
+    if not waiting.until(lambda: client.ask("share", "pool", "list")):
+        path = RUN / "log" / f"{NAME}.log"
+        errors = [line for line in path.read_text().splitlines() if " ERROR " in line]
+        raise SystemExit("\n".join(["The back end does not report:", *errors[-3:], str(path)]))
 
 
 def stop(*, purge: bool) -> None:

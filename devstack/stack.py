@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pymysql
 
-from devstack import control, settings
+from devstack import control, settings, waiting
 from devstack.keystone import Directory, Keystone, installed
 from devstack.servers import HOST, MariaDB, Memcached, RabbitMQ, Server
 from devstack.supervisor import Program
@@ -41,11 +41,8 @@ def step(what: str) -> Iterator[None]:
 
 def until(ready: Callable[[], bool], what: str, seconds: float = 60) -> None:
     """Wait until something is so; RuntimeError when it is not in time."""
-    end = time.monotonic() + seconds
-    while not ready():
-        if time.monotonic() > end:
-            raise RuntimeError(f"{what} was not ready after {seconds:.0f} s; see {RUN}/log")
-        time.sleep(0.1)
+    if not waiting.until(ready, seconds):
+        raise RuntimeError(f"{what} was not ready in time; see {RUN}/log")
 
 
 def database_driver() -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import pytest
+from waiting import until
 
 from devstack import control
 from tests.fixtures.clouds import ROOT
@@ -36,13 +36,6 @@ def _stack_command(cloud, *arguments):
         text=True,
         check=False,
     )
-
-
-def _until(ready, seconds=60):
-    end = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < end
-        time.sleep(0.2)
 
 
 def _children(pid):
@@ -86,10 +79,10 @@ def test_kill_ends_all_processes_of_a_program_and_it_comes_back(stack):
     assert done.returncode == 0, done.stderr
     after = control.ask(stack.directory, "status")["programs"]
     assert before["pid"] not in {program["pid"] for program in after}
-    _until(lambda: stack.status()["fileshare-share"]["state"] == "running")
+    until(lambda: stack.status()["fileshare-share"]["state"] == "running", "it runs")
     assert stack.status()["fileshare-share"]["restarts"] == before["restarts"] + 1
     pid = stack.status()["fileshare-share"]["pid"]
-    _until(lambda: len(_children(pid)) == 3)
+    until(lambda: len(_children(pid)) == 3, "its children")
     assert not _children(pid) & children
     assert not _children(before["pid"])
 

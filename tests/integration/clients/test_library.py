@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 
 import pytest
 from keystoneauth1 import session, token_endpoint
 from manilaclient import client
+from waiting import until
 
 pytestmark = pytest.mark.integration
 
@@ -39,18 +39,11 @@ def minor(version):
     return int(version.partition(".")[2])
 
 
-def until(ready):
-    end = time.monotonic() + 60
-    while not ready():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 @pytest.fixture
 def share(member, admin):
     name = f"library-{uuid.uuid4().hex[:8]}"
     made = member.shares.create("NFS", 1, name=name, metadata={"a": "1"})
-    until(lambda: member.shares.get(made).status == "available")
+    until(lambda: member.shares.get(made).status == "available", "the share")
     yield made
     admin.shares.force_delete(made)
 
@@ -65,7 +58,7 @@ def test_a_share(member, share, version):
     member.shares.delete_metadata(share, ["a"])
     for change, size in ((member.shares.extend, 2), (member.shares.shrink, 1)):
         change(share, size)
-        until(lambda: member.shares.get(share).status == "available")
+        until(lambda: member.shares.get(share).status == "available", "the share")
         assert member.shares.get(share).size == size
     if minor(version) < 9:
         assert len(member.shares.get(share).export_locations) == 1
@@ -81,10 +74,10 @@ def test_access(member, share, version):
 
     made = member.shares.allow(share, "ip", "203.0.113.7", "ro")
     made = made if isinstance(made, dict) else made.to_dict()
-    until(lambda: [rule.state for rule in rules()] == ["active"])
+    until(lambda: [rule.state for rule in rules()] == ["active"], "the rule")
     assert [(rule.access_to, rule.access_level) for rule in rules()] == [("203.0.113.7", "ro")]
     member.shares.deny(share, made["id"])
-    until(lambda: rules() == [])
+    until(lambda: rules() == [], "no rule")
 
 
 def test_what_a_cloud_offers(member, admin, version):

@@ -7,11 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import uuid
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 pytestmark = pytest.mark.integration
 
@@ -19,14 +19,6 @@ pytestmark = pytest.mark.integration
 @pytest.fixture(params=["standalone", "stack"])
 def cloud(request):
     return request.getfixturevalue(request.param)
-
-
-def _until(ready, seconds=60):
-    end = time.monotonic() + seconds
-    while not (found := ready()):
-        assert time.monotonic() < end
-        time.sleep(0.2)
-    return found
 
 
 def test_the_program_itself(cloud):
@@ -52,7 +44,7 @@ def test_the_life_of_a_share(cloud):
     made = member.ask("share", "create", "NFS", "1", "--name", name)
     assert (made["size"], made["share_proto"], made["name"]) == (1, "NFS", name)
 
-    _until(lambda: member.ask("share", "show", name)["status"] == "available")
+    until(lambda: member.ask("share", "show", name)["status"] == "available", "the share")
     assert name in {share["Name"] for share in member.ask("share", "list")}
 
     (location,) = member.ask("share", "export", "location", "list", name)
@@ -60,11 +52,10 @@ def test_the_life_of_a_share(cloud):
 
     rule = member.ask("share", "access", "create", name, "ip", "203.0.113.7")
     assert (rule["access_to"], rule["access_level"]) == ("203.0.113.7", "rw")
-    _until(
-        lambda: [r["State"] for r in member.ask("share", "access", "list", name)] == ["active"],
-    )
+    rules = ("share", "access", "list", name)
+    until(lambda: [each["State"] for each in member.ask(*rules)] == ["active"], "the rule")
     member.do("share", "access", "delete", name, rule["id"])
-    _until(lambda: member.ask("share", "access", "list", name) == [])
+    until(lambda: member.ask(*rules) == [], "no rule")
 
     member.do("share", "resize", name, "2", "--wait")
     assert member.ask("share", "show", name)["size"] == 2
@@ -120,8 +111,10 @@ def test_messages(cloud):
         "share", "type", "create", name, "false", "--extra-specs", "share_backend_name=NOWHERE"
     )
     made = member.ask("share", "create", "NFS", "1", "--name", name, "--share-type", name)
-    _until(lambda: member.ask("share", "show", name)["status"] == "error")
-    found = _until(lambda: member.ask("share", "message", "list", "--resource-id", made["id"]))
+    until(lambda: member.ask("share", "show", name)["status"] == "error", "an error")
+    messages = ("share", "message", "list", "--resource-id", made["id"])
+    until(lambda: member.ask(*messages), "a message")
+    found = member.ask(*messages)
     assert {message["Resource ID"] for message in found} == {made["id"]}
     member.do("share", "delete", name, "--wait")
     admin.do("share", "type", "delete", name)
@@ -136,7 +129,7 @@ def test_quotas(stack):
 def share(cloud):
     member, name = cloud.member.client, _name()
     member.do("share", "create", "NFS", "1", "--name", name)
-    _until(lambda: member.ask("share", "show", name)["status"] == "available")
+    until(lambda: member.ask("share", "show", name)["status"] == "available", "the share")
     yield name
     member.do("share", "delete", name)
 
