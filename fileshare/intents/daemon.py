@@ -128,7 +128,8 @@ class Daemon:
     def stop(self, timeout: float = 55.0) -> None:
         """Take no more work, say that the service is down, and let what runs finish.
 
-        Claims are kept meanwhile.  *timeout* is less than what the process is given to end in.
+        That is promised work to its end, and of periodic work the call that runs.  Claims and
+        locks are kept meanwhile.  *timeout* is less than what the process is given to end in.
         """
         self.stopping.set()
         self._repeated("leave", 0, self.leave).once()
@@ -140,6 +141,8 @@ class Daemon:
         deadline = time.monotonic() + timeout
         for worker in self._workers:
             worker.join(max(0.0, deadline - time.monotonic()))
+        for loop in self._loops:
+            loop.wait(deadline)
         if self._keeping is not None:
             self._keeping.stop()
         if self._server is not None:

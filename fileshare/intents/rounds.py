@@ -2,7 +2,8 @@
 
 A call of a driver may never return.  As with promised work, what gave no sign of life for
 ``[intents] longest_work`` seconds is given up: its lock is free for other daemons, this one begins
-anew, and what the hung round would still do is refused when it wakes up.
+anew, and what the hung round would still do is refused when it wakes up.  A round that goes on
+while its daemon ends is over at its next sign of life: the call that runs comes to its end.
 """
 
 from __future__ import annotations
@@ -21,12 +22,23 @@ from fileshare.intents.runtime import Runtime
 
 LOG = logging.getLogger(__name__)
 
+PAUSE = 0.02
+"""Seconds between two looks at whether rounds have ended."""
+
 Alive = Callable[[], None]
-"""Says that a round goes on; raises :class:`GivenUp` where it was given up meanwhile."""
+"""Says that a round goes on; raises :class:`Over` where it does not any more."""
 
 
-class GivenUp(Exception):
-    """The round was silent for so long that another one was begun: stop, change nothing."""
+class Over(Exception):
+    """The round is over: stop, change nothing."""
+
+
+class GivenUp(Over):
+    """It was silent for so long that another one was begun."""
+
+
+class Stopped(Over):
+    """Its daemon ends."""
 
 
 def always() -> None:
@@ -56,15 +68,17 @@ class Periodic:
 class _Round:
     """One run of a task."""
 
-    def __init__(self) -> None:
+    def __init__(self, stopped: threading.Event) -> None:
         self.seen_at = time.monotonic()
-        self.given_up = threading.Event()
+        self.stopped, self.given_up = stopped, threading.Event()
         self.stack = contextlib.ExitStack()
         self.grip = Grip(self.stack)
 
     def alive(self) -> None:
         if self.given_up.is_set():
             raise GivenUp
+        if self.stopped.is_set():
+            raise Stopped
         self.seen_at = time.monotonic()
 
     def give_up(self) -> None:
@@ -80,7 +94,7 @@ class Repeated:
         self.rounds: list[_Round] = []
         self._mutex = threading.Lock()
         self._loop: Any = None
-        self._stopped = False
+        self._stopped = threading.Event()
         self._stuck = False
 
     @property
@@ -97,7 +111,7 @@ class Repeated:
         from oslo_service import loopingcall  # noqa: PLC0415
 
         with self._mutex:
-            if self._stopped or self._loop is not None:
+            if self._stopped.is_set() or self._loop is not None:
                 return
             self._loop = loopingcall.FixedIntervalLoopingCall(self.once)
             delay = self.task.seconds if later else None
@@ -106,18 +120,34 @@ class Repeated:
             )
 
     def stop(self) -> None:
-        """Begin no more rounds."""
+        """Begin no more rounds, and let the one that runs end at its next sign of life."""
         with self._mutex:
-            self._stopped = True
+            self._stopped.set()
             if self._loop is not None:
                 self._loop.stop()
 
+    def wait(self, deadline: float) -> None:
+        """Wait until no round runs but those that were given up, or until *deadline* is past.
+
+        *deadline* is by the monotonic clock.
+        """
+        while self._running() and time.monotonic() < deadline:
+            time.sleep(PAUSE)
+
+    def _running(self) -> list[_Round]:
+        return [each for each in list(self.rounds) if not each.given_up.is_set()]
+
     def once(self) -> None:
         """One round; whatever it raises is logged."""
-        this = _Round()
-        self.rounds.append(this)
+        this = _Round(self._stopped)
+        with self._mutex:
+            if self._stopped.is_set():
+                return
+            self.rounds.append(this)
         try:
             self._perform(this)
+        except Stopped:
+            LOG.info("Periodic task %s of %s ends with its daemon", self.task.name, self.host)
         except GivenUp:
             LOG.warning("Periodic task %s of %s woke up and ends", self.task.name, self.host)
         except Exception:
@@ -144,8 +174,7 @@ class Repeated:
     def watch(self) -> None:
         """Give up the round that hangs, and begin anew in another thread."""
         limit = self.runtime.conf.intents.longest_work
-        running = [each for each in list(self.rounds) if not each.given_up.is_set()]
-        for each in running:
+        for each in self._running():
             if time.monotonic() - each.seen_at > limit:
                 self._give_up(each, limit)
 
