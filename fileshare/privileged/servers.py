@@ -24,6 +24,12 @@ def serves(pid: int, config: str) -> bool:
     return any(config.encode() in word for word in words)
 
 
+def lives(config: str) -> bool:
+    """Whether a server was started with *config* and is alive, whatever its pid."""
+    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return any(serves(pid, config) for pid in pids)
+
+
 @privileged
 def user() -> int:
     """Who runs these functions; 0 is root."""

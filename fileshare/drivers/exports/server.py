@@ -121,7 +121,8 @@ class Server:
         while time.monotonic() - started < patience:
             if self._pid() is not None and self._bus.alive():
                 return True
-            if self._pid() is None and time.monotonic() - started > 1:
+            # It goes to the background first, and writes its pid when it comes to that.
+            if self._pid() is None and not servers.lives(self._config):
                 return False
             time.sleep(START_PAUSE)
         return False
