@@ -116,9 +116,9 @@ class Worlds:
     """Fresh states of one program, one for each thing that goes wrong."""
 
     def __init__(self, directory: pathlib.Path) -> None:
-        # The services' heartbeats are as old as the first state.
-        options = {"service_down_time": 100_000, "driver_updatable_metadata": "tier"}
-        self.program = Program(f"sqlite:///{directory}/db.sqlite", directory, **options)
+        self.program = Program(
+            f"sqlite:///{directory}/db.sqlite", directory, driver_updatable_metadata="tier"
+        )
         self.program.share_type()
         self._fresh = sqlite3.connect(":memory:")
         self._copy(directory / "db.sqlite", self._fresh)

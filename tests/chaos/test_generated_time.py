@@ -31,7 +31,7 @@ from tests.chaos.cases import (
 
 pytestmark = pytest.mark.chaos
 
-PATIENCE = 10.0  # seconds after which a test is given up
+PATIENCE = 60.0  # seconds after which a test is given up
 
 
 class Hang:

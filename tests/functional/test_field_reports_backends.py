@@ -144,7 +144,7 @@ def daemons(api):
     for option, seconds in (("poll_interval", 0.1), ("lease", 30)):
         api.conf.set_override(option, seconds, "intents")
     for option, seconds in (
-        ("report_interval", 1), ("periodic_interval", 1), ("service_down_time", 4),
+        ("report_interval", 1), ("periodic_interval", 1), ("service_down_time", 15),
     ):  # fmt: skip
         api.conf.set_override(option, seconds)
     api.write(sa.delete(models.Member))
@@ -191,8 +191,8 @@ def test_a_back_end_that_stops_working_is_down_until_it_works_again(api, daemons
     for name in daemons:
         until(lambda name=name: state_of(api, name) == "up", f"{name} works")
     faults(api, "beta", "check")
+    until(lambda: "Told to fail at check" in (daemons["beta"].reason or ""), "beta says why")
     until(lambda: state_of(api, "beta") == "down", "beta is down")
-    assert "Told to fail at check" in daemons["beta"].reason
     assert state_of(api, "alpha") == "up"
     assert {placed(api) for _each in range(4)} == {"alpha"}
     faults(api, "beta")

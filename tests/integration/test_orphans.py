@@ -48,7 +48,7 @@ BOUND = sorted(
 @pytest.fixture
 def program(any_url, tmp_path):
     # Nobody sends heartbeats here, however long it takes.
-    with inprocess.running(tmp_path, any_url, service_down_time=10**6) as made:
+    with inprocess.running(tmp_path, any_url) as made:
         yield made
 
 

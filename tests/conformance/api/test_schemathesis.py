@@ -29,7 +29,7 @@ from fileshare.api.policy import all_operations
 
 LONG = os.environ.get("SCHEMATHESIS_EXAMPLES")
 EXAMPLES = int(LONG or 3)
-pytestmark = pytest.mark.timeout(7200 if LONG else 120)
+pytestmark = pytest.mark.timeout(7200 if LONG else 600)
 
 # The first; the last at which actions list rules; the first with locks of rules; the newest.
 MINORS = ("2.0", "2.44", "2.82", "2.99")

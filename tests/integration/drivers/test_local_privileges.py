@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.local_backends import ended, free_port, local_conf, needs_local_driver
+from devstack.servers import free_port
+from tests.fixtures.local_backends import ended, local_conf, needs_local_driver
 
 pytestmark = needs_local_driver
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from devstack.servers import free_port
 from fileshare import errors
 from fileshare.drivers import loader
 from fileshare.drivers.exports import server
 from tests.fixtures.backends import NAME, new_share, started
-from tests.fixtures.local_backends import free_port, local_conf, needs_local_driver
+from tests.fixtures.local_backends import local_conf, needs_local_driver
 
 
 @pytest.mark.parametrize(
