@@ -156,7 +156,7 @@ READS = {
     "exports of a page": (lambda s: exports.of_shares(s, IDS), 90, 700, 100),
     "work of one back end": (lambda s: intents.due(s, ONE_BACKEND), 2, 10, 2),
     "work of many back ends": (lambda s: intents.due(s, HALF), 60, 500, 100),
-    "work that nobody takes": (lambda s: intents.abandoned(s, 100, EVERYWHERE), 100, 200, 0),
+    "work that nobody takes": (lambda s: intents.abandoned(s, 3600, EVERYWHERE), 100, 200, 0),
     "work of a share": (lambda s: intents.find(s, share_id="s-100"), 1, 10, 1),
     "pulses of the pools": (lambda s: pools.pulses(s, down_after=60), 100, 400, 0),
     "pulse of one pool": (
