@@ -212,9 +212,13 @@ def test_now_is_the_statements(sessions):
 @each
 @pytest.mark.parametrize("seconds", [0, 1, 0.25, 86400, -60, -0.5, 2592000])
 def test_after(engine, seconds):
+    # PostgreSQL reads its clock twice, and may be interrupted in between.
+    wrong = []
     with engine.connect() as connection:
-        moment, later = moments(connection, now(), after(seconds))
-    assert abs((later - moment).total_seconds() - seconds) < 0.05
+        for _ in range(5):
+            moment, later = moments(connection, now(), after(seconds))
+            wrong.append(abs((later - moment).total_seconds() - seconds))
+    assert min(wrong) < 0.05
 
 
 @each
