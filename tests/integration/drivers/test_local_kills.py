@@ -12,6 +12,7 @@ import os
 import random
 import signal
 import time
+import traceback
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -48,17 +49,20 @@ def killed(conf) -> Callable[[Callable[[object], object], random.Random], None]:
                 driver = started(conf)
                 os.write(go, b".")
                 call(driver)
+            except BaseException:  # noqa: BLE001  (shown if the test fails)
+                traceback.print_exc()
             finally:
                 os._exit(0)
-        os.read(ready, 1)
+        os.close(go)  # so that a child which ends before its call ends the reading, too
+        began = os.read(ready, 1)
         os.close(ready)
-        os.close(go)
         time.sleep(dice.uniform(0, LONGEST))
         with contextlib.suppress(ProcessLookupError):
             (os.killpg if dice.random() < 0.5 else os.kill)(child, signal.SIGKILL)
         os.waitpid(child, 0)
         while _exists(child):
             time.sleep(0.005)
+        assert began, "the process ended before its call"
 
     return killed
 
