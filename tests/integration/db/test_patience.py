@@ -27,11 +27,11 @@ def test_a_step_gives_way(mariadb_url, monkeypatch):
         first.exec_driver_sql(LOOK)
         step = pool.submit(migration.upgrade, mariadb_url, STEP)
         try:
-            until(lambda: second.exec_driver_sql(WAITS).all(), "the step waits", 20)
+            until(lambda: second.exec_driver_sql(WAITS).all(), "the step waits")
             second.exec_driver_sql("SET SESSION lock_wait_timeout = 10")
             assert second.exec_driver_sql(LOOK).all() == []
             second.rollback()
-            until(lambda: len(tried) >= 2, "it tries again", 20)
+            until(lambda: len(tried) >= 2, "it tries again")
             assert not step.done()
         finally:
             first.rollback()

@@ -79,7 +79,7 @@ def run(state: Path, port: int, *arguments: str) -> dict:
         (sys.executable, "-c", SCRIPT, str(state), str(port), *arguments),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=False,
         cwd=Path(__file__).parents[3],
     )
