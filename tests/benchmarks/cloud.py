@@ -16,7 +16,6 @@ from fileshare.domain.statuses import Status
 from tests.chaos import truth
 from tests.chaos.deployment import ADMIN, Deployment, Guarded, until
 from tests.fixtures import copies
-from tests.fixtures.servers import where_installed
 
 PROJECTS = 1_000
 BACKENDS = 200
@@ -61,8 +60,7 @@ def roomy_database(directory: pathlib.Path) -> Iterator[str]:
     """The URL of a migrated database on a server of its own."""
     server = RoomyMariaDB(directory / "mariadb", free_port(), throwaway=True)
     guarded = Guarded(server)
-    with where_installed():
-        guarded.start()
+    guarded.start()
     try:
         engine = sa.create_engine(server.url(""))
         with engine.begin() as connection:

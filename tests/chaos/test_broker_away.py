@@ -34,7 +34,7 @@ SLOWEST = 2.0
 
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory, required):
+def broker(tmp_path_factory):
     """One that these tests may kill."""
     guarded = Guarded(
         RabbitMQ(tmp_path_factory.mktemp("broker") / "rabbitmq", free_port(), throwaway=True)

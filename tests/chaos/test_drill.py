@@ -31,7 +31,7 @@ SETTLE = 30.0
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory, required):
+def servers(tmp_path_factory):
     """A MariaDB and a RabbitMQ that only these tests use, because they are killed."""
     directory = tmp_path_factory.mktemp("servers")
     with concurrent.futures.ThreadPoolExecutor() as pool:

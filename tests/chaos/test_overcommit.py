@@ -21,7 +21,7 @@ ROOM = 50
 
 
 @pytest.fixture(scope="module")
-def running(required, tmp_path_factory):
+def running(tmp_path_factory):
     pools = {"only": ROOM}
     with cluster(tmp_path_factory.mktemp("races"), pools, {"shares": 1000}) as made:
         until(lambda: pools_of(made), "the pool is reported", 60)

@@ -11,7 +11,7 @@ from tests.chaos.storm.runner import Options, brew
 pytestmark = [pytest.mark.chaos, pytest.mark.integration, pytest.mark.timeout(600)]
 
 
-def test_nothing_is_lost_in_a_minute_of_storm(required, tmp_path, record_property):
+def test_nothing_is_lost_in_a_minute_of_storm(tmp_path, record_property):
     verdict = brew(tmp_path, Options("a minute", seconds=60, pace=0.7, gap=2.5, settle=240))
     assert [str(violation) for violation in verdict.violations] == []
     assert verdict.kills >= 5

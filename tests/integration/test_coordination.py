@@ -15,7 +15,6 @@ from fileshare import errors
 from fileshare.clients import coordination
 from fileshare.clients.coordination import Coordination
 from tests.chaos.deployment import Guarded, until
-from tests.fixtures.servers import where_installed
 
 KINDS = ["file", "etcd", "redis", "mysql"]
 LONG = 30  # seconds for which the heart of who holds a lock may stand still
@@ -165,8 +164,6 @@ SERVERS = {"etcd": Etcd, "redis": Redis, "mysql": MariaDB}
 @pytest.fixture
 def server(kind, tmp_path):
     made = SERVERS[kind](tmp_path / kind, free_port(), throwaway=True)
-    with where_installed():
-        made.command()
     guarded = Guarded(made)
     yield guarded
     guarded.stop()
