@@ -44,25 +44,28 @@ def killed(conf) -> Callable[[Callable[[object], object], random.Random], None]:
         ready, go = os.pipe()
         child = os.fork()
         if child == 0:
+            code = 1
             try:
                 os.setsid()
                 driver = started(conf)
                 os.write(go, b".")
                 call(driver)
-            except BaseException:  # noqa: BLE001  (shown if the test fails)
+                code = 0
+            except BaseException:  # noqa: BLE001  (nothing of pytest may run on in this process)
                 traceback.print_exc()
-            finally:
-                os._exit(0)
+            os._exit(code)
         os.close(go)  # so that a child which ends before its call ends the reading, too
         began = os.read(ready, 1)
         os.close(ready)
         time.sleep(dice.uniform(0, LONGEST))
         with contextlib.suppress(ProcessLookupError):
             (os.killpg if dice.random() < 0.5 else os.kill)(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        _child, status = os.waitpid(child, 0)
         while _exists(child):
             time.sleep(0.005)
         assert began, "the process ended before its call"
+        # What the call itself raises is a failure; it is shown above.
+        assert os.waitstatus_to_exitcode(status) in {0, -signal.SIGKILL}
 
     return killed
 
