@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
 import pytest
 
 from devstack.servers import free_port
@@ -10,6 +13,20 @@ from fileshare.drivers import loader
 from fileshare.drivers.exports import server
 from tests.fixtures.backends import NAME, new_share, started
 from tests.fixtures.local_backends import local_conf, needs_local_driver
+
+
+@pytest.fixture
+def ganesha(monkeypatch, tmp_path):
+    """A function that has a shell script run as NFS-Ganesha."""
+
+    def put(script):
+        program = tmp_path / "instead" / "ganesha.nfsd"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+    return put
 
 
 @pytest.mark.parametrize(
@@ -88,6 +105,21 @@ class TestAsRoot:
                 driver.setup()
             driver.close()
             assert "did not start" in caught.value.operator_text
+
+    def test_a_server_that_takes_its_time_is_waited_for(self, local_backend, ganesha):
+        """It goes to the background at once, and writes its pid when it comes to that."""
+        real = shutil.which("ganesha.nfsd")
+        ganesha(f'(sleep 2; exec {real} "$@") >/dev/null 2>&1 &')
+        started(local_backend(local_share_size=1)).close()
+
+    def test_one_that_ends_at_once_is_not(self, local_backend, ganesha, monkeypatch):
+        ganesha("exit 0")
+        monkeypatch.setattr(server, "START_SECONDS", 1000.0)
+        driver = loader.load(local_backend(local_share_size=1), NAME)
+        with pytest.raises(errors.BackendBusy) as caught:
+            driver.setup()
+        driver.close()
+        assert "did not start" in caught.value.operator_text
 
     def test_the_pool_grows_with_its_option(self, local_backend):
         conf = local_backend(local_share_size=1)
