@@ -10,6 +10,7 @@ import time
 import pytest
 
 from devstack.servers import Etcd, MariaDB, Redis, free_port
+from devstack.waiting import patience
 from fileshare import conf as options
 from fileshare import errors
 from fileshare.clients import coordination
@@ -153,7 +154,7 @@ def test_the_lock_of_a_killed_process_is_free_soon(kind, url, record_property):
     finally:
         holder.kill()
         holder.communicate()
-    took = until(free, "the lock is free", 20 * TTL)
+    took = until(free, "the lock is free", patience(4 * TTL))
     record_property(f"{kind}: seconds until free", round(took, 2))
     mine.stop()
 
@@ -186,14 +187,14 @@ def test_the_service_goes_away_and_comes_back(kind, server, monkeypatch):
     with pytest.raises(errors.CoordinationAway), mine.lock("a"):
         pass
     server.start()
-    until(lambda: works(mine), "it works again", 20 * TTL)
+    until(lambda: works(mine), "it works again", patience(4 * TTL))
     server.stop()
     began = time.monotonic()
     mine.stop()
     assert time.monotonic() - began < coordination._GOODBYE + 30
     # What still tries to say goodbye ends with the process, or when the service is back.
     server.start()
-    until(lambda: before.issuperset(threading.enumerate()), "nothing tries any more", 20 * TTL)
+    until(lambda: before.issuperset(threading.enumerate()), "nothing tries any more")
 
 
 def works(mine):
