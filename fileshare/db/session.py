@@ -251,10 +251,8 @@ def _sqlite_pragmas(connection: Any, _record: Any) -> None:
 
 
 def _is_locked(error: BaseException) -> bool:
-    if not isinstance(error, sqlite3.Error):
-        return False
-    # The lower byte is the error, the rest says more about it.
-    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+    # The lower byte is the error, the rest says more; what Python's module raises has no code.
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 # SQLite waits for who writes the file, but not here: of several programs that meet at a new

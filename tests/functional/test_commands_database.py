@@ -73,6 +73,16 @@ def test_a_new_database_that_another_program_writes_is_waited_for(tmp_path):
         end.join()
 
 
+def test_a_file_that_is_no_database(tmp_path):
+    """It is not waited for, and the command says which file it is."""
+    where = tmp_path / "letter.txt"
+    where.write_bytes(b"Dear operator, " * 100)
+    result = run(None, *configured(tmp_path, f"sqlite:///{where}"), "db", "sync")
+    assert result.code == 1
+    assert "not a database" in result.err
+    assert "Traceback" not in result.err
+
+
 # -- online-data-migrations ----------------------------------------------------------------
 
 
