@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import time
@@ -24,10 +25,20 @@ def serves(pid: int, config: str) -> bool:
     return any(config.encode() in word for word in words)
 
 
-def lives(config: str) -> bool:
-    """Whether a server was started with *config* and is alive, whatever its pid."""
-    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
-    return any(serves(pid, config) for pid in pids)
+def held(lock: str) -> bool:
+    """Whether a server that was started with *lock* is alive, whatever its pid (no privilege).
+
+    It inherited the lock, as does each process it becomes on its way to the background.  So the
+    kernel knows at any moment, where a search among the processes can miss one that forks.
+    """
+    try:
+        with Path(lock).open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
 
 
 @privileged
@@ -43,25 +54,47 @@ def start_bus(config: str) -> None:
 
 
 @privileged
-def start_ganesha(config: str, log: str, pid_file: str, bus: str, namespace: str | None) -> None:
+def start_ganesha(
+    config: str, log: str, pid_file: str, lock: str, bus: str, namespace: str | None
+) -> None:
     """Start NFS-Ganesha so that it outlives this process, in a network namespace if one is named.
 
-    It goes to the background by itself.  The mount namespace stays this one: Ganesha must see
-    what is mounted later.
+    It goes to the background by itself, and holds *lock* until it ends; it does not start while
+    another holds it.  The mount namespace stays this one: Ganesha must see what is mounted later.
     """
+    alone = ["flock", "--nonblock", lock]
     inside = [] if namespace is None else ["nsenter", f"--net=/run/netns/{namespace}"]
     command = ["ganesha.nfsd", "-f", config, "-L", log, "-p", pid_file, "-N", "NIV_EVENT"]
-    run(*inside, "setsid", *command, environment={"DBUS_SYSTEM_BUS_ADDRESS": bus})
+    run(*alone, *inside, "setsid", *command, environment={"DBUS_SYSTEM_BUS_ADDRESS": bus})
 
 
 @privileged
-def end(pid: int, config: str) -> None:
-    """End a server that was started with *config*, by force when it does not go in time."""
+def end(config: str, pid: int | None, lock: str | None = None) -> None:
+    """End a server that was started with *config*, by force when it does not go in time.
+
+    It is the one of *pid*, and whoever holds *lock*: one that is about to start has no pid yet.
+    """
     for attempt in range(END_TRIES):
-        if not serves(pid, config):
+        left = set() if pid is None or not serves(pid, config) else {pid}
+        if lock is not None and held(lock):
+            left |= _openers(lock)
+        elif not left:
             return
         strong = attempt >= END_TRIES // 2
-        with contextlib.suppress(ProcessLookupError):
-            if attempt == 0 or strong:
-                os.kill(pid, signal.SIGKILL if strong else signal.SIGTERM)
+        for one in left:
+            with contextlib.suppress(ProcessLookupError):
+                if attempt == 0 or strong:
+                    os.kill(one, signal.SIGKILL if strong else signal.SIGTERM)
         time.sleep(END_PAUSE)
+
+
+def _openers(path: str) -> set[int]:
+    """Pids of the other processes that have the file open."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it ends
+            for opened in (process / "fd").iterdir():
+                with contextlib.suppress(OSError):  # it closes the file
+                    if opened.samefile(path):
+                        found.add(int(process.name))
+    return found - {os.getpid()}

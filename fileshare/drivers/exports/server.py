@@ -44,6 +44,7 @@ class Server:
         self._bus_config = str(state / "dbus.conf")
         self._log = state / "log" / "ganesha.log"
         self._pid_file = state / "run" / "ganesha.pid"
+        self._lock = state / "run" / "ganesha.lock"
         self._bus_pid_file = state / "run" / "bus.pid"
 
     def require(self) -> None:
@@ -63,6 +64,8 @@ class Server:
         """Write the configuration files; a Ganesha that runs with others is ended."""
         for name in ("run", "log", "recovery"):
             (self._settings.state / name).mkdir(mode=0o700, exist_ok=True)
+        # Ours, though root takes it: its umask may keep everyone else out.
+        self._lock.touch(mode=0o600)
         texts = {
             Path(self._bus_config): bus_text(self._settings),
             Path(self._config): server_text(self._settings, _plugins() or ""),
@@ -78,7 +81,7 @@ class Server:
 
     def start(self) -> None:
         """See that both run: a live pair is adopted, a half dead one is started anew."""
-        if self.running() or (self._pid() is not None and self._comes_up()):
+        if self.running() or (self._lives() and self._comes_up()):
             return
         self.end()
         LOG.info("Starting NFS-Ganesha with %s", self._config)
@@ -88,6 +91,7 @@ class Server:
                 self._config,
                 str(self._log),
                 str(self._pid_file),
+                str(self._lock),
                 self._settings.bus,
                 self._settings.namespace,
             )
@@ -103,13 +107,8 @@ class Server:
     def end(self) -> None:
         """End both, whatever is left of them."""
         self._bus.close()
-        for file, config in (
-            (self._pid_file, self._config),
-            (self._bus_pid_file, self._bus_config),
-        ):
-            pid = _read_pid(file)
-            if pid is not None:
-                servers.end(pid, config)
+        servers.end(self._config, _read_pid(self._pid_file), str(self._lock))
+        servers.end(self._bus_config, _read_pid(self._bus_pid_file))
         (self._settings.state / "run" / "bus").unlink(missing_ok=True)
         self._bus_pid_file.unlink(missing_ok=True)
 
@@ -121,11 +120,15 @@ class Server:
         while time.monotonic() - started < patience:
             if self._pid() is not None and self._bus.alive():
                 return True
-            # It goes to the background first, and writes its pid when it comes to that.
-            if self._pid() is None and not servers.lives(self._config):
+            if not self._lives():
                 return False
             time.sleep(START_PAUSE)
         return False
+
+    def _lives(self) -> bool:
+        """Whether Ganesha is alive, or about to start and without a pid."""
+        # Where it was started by a version that knew no lock, there is its pid alone.
+        return servers.held(str(self._lock)) or self._pid() is not None
 
     def _pid(self) -> int | None:
         """Pid of our Ganesha, when it is alive."""

@@ -11,6 +11,7 @@ from devstack.servers import free_port
 from fileshare import errors
 from fileshare.drivers import loader
 from fileshare.drivers.exports import server
+from fileshare.privileged import servers
 from tests.fixtures.backends import NAME, new_share, started
 from tests.fixtures.local_backends import local_conf, needs_local_driver
 
@@ -111,6 +112,50 @@ class TestAsRoot:
         real = shutil.which("ganesha.nfsd")
         ganesha(f'(sleep 2; exec {real} "$@") >/dev/null 2>&1 &')
         started(local_backend(local_share_size=1)).close()
+
+    def test_it_is_seen_alive_in_whatever_process_it_is(self, local_backend, ganesha, tmp_path):
+        """At any moment it may be in the middle of a fork, or of becoming another program."""
+        real = shutil.which("ganesha.nfsd")
+        steps = tmp_path / "steps"
+        steps.write_text(
+            "#!/bin/sh\nsteps=$1; shift\n"
+            f'[ $steps -gt 0 ] || exec {real} "$@"\n'
+            '"$0" $((steps - 1)) "$@" &\n'
+        )
+        steps.chmod(0o755)
+        ganesha(f'{steps} 200 "$@" >/dev/null 2>&1 &')
+        started(local_backend(local_share_size=1)).close()
+
+    def test_one_that_is_about_to_start_is_adopted(
+        self, local_backend, ganesha, monkeypatch, tmp_path
+    ):
+        """Who started it may be gone before it has a pid."""
+        real, starts = shutil.which("ganesha.nfsd"), tmp_path / "starts"
+        ganesha(f'echo >>{starts}; (sleep 2; exec {real} "$@") >/dev/null 2>&1 &')
+        conf = local_backend(local_share_size=1)
+        with monkeypatch.context() as impatient:
+            impatient.setattr(server, "START_SECONDS", 0.0)
+            with pytest.raises(errors.BackendBusy):
+                started(conf)
+        started(conf).close()
+        assert starts.read_text() == "\n"
+
+    def test_one_that_does_not_get_to_its_pid_is_ended(
+        self, local_backend, ganesha, monkeypatch, tmp_path
+    ):
+        pids = tmp_path / "pids"
+        ganesha(f"echo $$ >>{pids}; (exec sleep 1000) >/dev/null 2>&1 &")
+        monkeypatch.setattr(server, "START_SECONDS", 0.5)
+        conf = local_backend(local_share_size=1)
+        for starts in (1, 2):
+            with pytest.raises(errors.BackendBusy):
+                started(conf)
+            assert len(pids.read_text().split()) == starts
+        exports = loader.load(conf, NAME).exports
+        lock = str(exports.settings.state / "run" / "ganesha.lock")
+        assert servers.held(lock)
+        exports.end()
+        assert not servers.held(lock)
 
     def test_one_that_ends_at_once_is_not(self, local_backend, ganesha, monkeypatch):
         ganesha("exit 0")
