@@ -45,11 +45,14 @@ class BtrfsDriver(
         with told(f"revert share {share.id} to snapshot {snapshot.id}"):
             self._must_snapshot(snapshot.id)
             record = self._must(share.id)
-            self.exports.hide(share.id)
-            self._subvolumes.revert(share.id, snapshot.size, snapshot.id)
-            self._keep(share.id, {**record, "size": snapshot.size})
-            self._publish(share)
-            self.exports.ensure(share.id)
+            try:
+                self.exports.hide(share.id)
+                self._subvolumes.revert(share.id, snapshot.size, snapshot.id)
+                self._keep(share.id, {**record, "size": snapshot.size})
+            finally:
+                # Whatever became of it: nobody else brings the share back before long.
+                self._publish(share)
+                self.exports.ensure(share.id)
 
     def snapshot_exports(self, snapshot: SnapshotRef) -> list[Export]:
         """Export the snapshot, to nobody at first."""

@@ -11,7 +11,7 @@ import pytest
 from fileshare import errors
 from fileshare.drivers import loader
 from fileshare.drivers.model import AccessChange, AccessRule, SnapshotRef
-from fileshare.privileged import btrfs
+from fileshare.privileged import btrfs, mounts
 from tests.fixtures.backends import NAME, new_share, started
 from tests.fixtures.local_backends import local_conf, needs_local_driver
 from tests.fixtures.nfs_client import REFUSED, NfsClient, available
@@ -100,6 +100,25 @@ def test_a_revert_killed_half_way_is_finished_by_the_next(driver, share, snapsho
     assert mount(share.id).read("/file") == b"then"
     assert sorted(path.name for path in (volumes.top / "volumes").iterdir()) == [share.id]
     again.close()
+
+
+@pytest.mark.parametrize("fails", ["revert", "exchange"])
+def test_clients_have_the_share_back_when_a_revert_fails(
+    driver, share, snapshot, mount, monkeypatch, fails
+):
+    """Before the share was unmounted for it, and after."""
+
+    def refuse(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    where = driver._volumes if fails == "revert" else mounts
+    monkeypatch.setattr(where, fails, refuse)
+    with pytest.raises(errors.DriverError):
+        driver.revert(snapshot)
+    assert mount(share.id).read("/file") == b"now"
+    monkeypatch.undo()
+    driver.revert(snapshot)
+    assert mount(share.id).read("/file") == b"then"
 
 
 def test_a_clone_has_a_limit_of_its_own(driver, share, snapshot, mount):
