@@ -14,7 +14,7 @@ import errno
 import fcntl
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fileshare.privileged import privileged
 from fileshare.privileged.commands import run
@@ -106,14 +106,28 @@ def limit(path: str, top: str, size: int) -> None:
 @privileged
 def used(path: str) -> int:
     """Bytes that the subvolume refers to, with what is not on disk yet."""
-    group = f"0/{_id(path)}"
-    command = ("btrfs", "qgroup", "show", "--raw", "--sync", "-f", path)
-    output = run(*command)
-    for line in output.splitlines():
-        cells = line.split()
-        if cells and cells[0] == group:
-            return int(cells[1])
-    return 0
+    return _counted("-f", path).get(f"0/{_id(path)}", 0)
+
+
+@privileged
+def used_each(paths: Sequence[str], top: str) -> dict[str, int]:
+    """The same of many; those that are not there are left out.
+
+    One call for all, since each waits until the whole file system is on disk.
+    """
+    groups = {}
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            groups[path] = f"0/{_id(path)}"
+    counted = _counted(top) if groups else {}
+    return {path: counted.get(group, 0) for path, group in groups.items()}
+
+
+def _counted(*where: str) -> dict[str, int]:
+    """What quota groups refer to, by their names."""
+    output = run("btrfs", "qgroup", "show", "--raw", "--sync", *where)
+    rows = (line.split() for line in output.splitlines())
+    return {cells[0]: int(cells[1]) for cells in rows if cells and cells[0].startswith("0/")}
 
 
 def _named(call: int, path: str, head: bytes = b"") -> None:

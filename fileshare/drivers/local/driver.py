@@ -170,8 +170,7 @@ class LocalDriver(base.Driver, base.Resizable, base.Usage):
     def used(self, ids: Collection[str]) -> dict[str, int]:
         """What the volumes say."""
         with told("read what shares hold"):
-            there = self.instances()
-            return {id: self._volumes.used(id) for id in ids if id in there}
+            return self._volumes.used_each(id for id in ids if self._record(id).exists())
 
     def extend(self, share: ShareRef, size: int) -> None:
         """Set the limit, then the record."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 import abc
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
+
+from oslo_concurrency import processutils
 
 from fileshare.drivers.names import checked_id, checked_path
 from fileshare.privileged import btrfs, mounts
@@ -68,6 +71,10 @@ class Volumes(abc.ABC):
     def used(self, id: str) -> int:
         """Bytes that the volume holds."""
 
+    @abc.abstractmethod
+    def used_each(self, ids: Iterable[str]) -> dict[str, int]:
+        """Bytes that each of these volumes holds; those that are not there are left out."""
+
     def _make_data(self, id: str) -> None:
         """The last step of making a volume: until then it does not exist."""
         if not self.exists(id):
@@ -105,6 +112,17 @@ class Directories(Volumes):
     def used(self, id: str) -> int:
         """What the files take."""
         return mounts.tree_size(str(self.source(id)))
+
+    def used_each(self, ids: Iterable[str]) -> dict[str, int]:
+        """One after the other."""
+        found = {}
+        for id in ids:
+            try:
+                found[id] = self.used(id)
+            except processutils.ProcessExecutionError:
+                if self.exists(id):
+                    raise
+        return found
 
 
 class Subvolumes(Volumes):
@@ -155,6 +173,12 @@ class Subvolumes(Volumes):
     def used(self, id: str) -> int:
         """What the quota group counts."""
         return btrfs.used(str(self.source(id)))
+
+    def used_each(self, ids: Iterable[str]) -> dict[str, int]:
+        """All at once."""
+        paths = {str(self.source(id)): id for id in ids}
+        found = btrfs.used_each(list(paths), str(self.top))
+        return {paths[path]: number for path, number in found.items()}
 
     def snapshot(self, id: str) -> Path:
         """Where the snapshot *id* is kept."""
