@@ -63,6 +63,7 @@ OPTS = [
         "report_interval",
         default=10,
         min=1,
+        mutable=True,
         help="Seconds between two heartbeats of a daemon.",
     ),
     cfg.StrOpt(

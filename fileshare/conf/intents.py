@@ -28,6 +28,7 @@ OPTS = [
         "poll_interval",
         default=5.0,
         min=0.05,
+        mutable=True,
         help="Seconds between two looks for work whose ring was lost. Work is found at once as "
         "long as messages arrive; with the broker away it is found by these looks alone.",
     ),

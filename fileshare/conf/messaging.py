@@ -18,6 +18,7 @@ OPTS = [
         "message_reap_interval",
         default=86400,
         min=1,
+        mutable=True,
         help="Seconds between two removals of expired user messages.",
     ),
 ]

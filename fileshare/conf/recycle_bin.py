@@ -19,6 +19,7 @@ OPTS = [
         "check_for_expired_shares_in_recycle_bin_interval",
         default=3600,
         min=1,
+        mutable=True,
         help="Seconds between two looks of the schedulers for shares whose time in the recycle "
         "bin is over. A share may stay so much longer than its time.",
     ),
@@ -34,6 +35,7 @@ OPTS = [
         "periodic_deferred_delete_interval",
         default=300,
         min=1,
+        mutable=True,
         help="Seconds between two looks of the schedulers for deferred deletions that back ends "
         "could not do, to begin them anew.",
     ),

@@ -11,6 +11,7 @@ OPTS = [
         "periodic_interval",
         default=60,
         min=1,
+        mutable=True,
         help="Seconds between two reports of the pools of a back end. A report is also made "
         "right after the daemon starts.",
     ),
@@ -18,6 +19,7 @@ OPTS = [
         "reconcile_interval",
         default=600,
         min=1,
+        mutable=True,
         help="Seconds between two comparisons of a back end with the database. Each brings back "
         "what the back end lost, and looks closely at reconcile_batch shares.",
     ),
@@ -48,6 +50,7 @@ OPTS = [
         "access_retry_interval",
         default=60,
         min=1,
+        mutable=True,
         help="Seconds between two looks for access rules in error that are tried again. After "
         "each try that fails the next one comes after twice the time.",
     ),

@@ -12,6 +12,7 @@ OPTS = [
     cfg.BoolOpt(
         "enable_gathering_share_usage_size",
         default=False,
+        mutable=True,
         help="Whether back ends are asked how much their shares hold, for notifications of it. "
         "It costs a call for 500 shares, and a notification for each of them.",
     ),
@@ -19,6 +20,7 @@ OPTS = [
         "share_usage_size_update_interval",
         default=300,
         min=1,
+        mutable=True,
         help="Seconds between two times that a back end is asked how much its shares hold.",
     ),
     cfg.StrOpt(

@@ -71,14 +71,14 @@ class Daemon:
         """Report the service, and take work."""
         conf = self.runtime.conf
         # A database that is away now is there at one of the next heartbeats.
-        heartbeat = self._repeated("heartbeat", conf.report_interval, self.heartbeat)
+        heartbeat = self._repeated("heartbeat", lambda: conf.report_interval, self.heartbeat)
         heartbeat.once()
         for number in range(conf.intents.workers):
             self._workers.append(self._thread(f"worker-{number}", self._work))
-        poll = self._repeated("poll", conf.intents.poll_interval, self.poll)
+        poll = self._repeated("poll", lambda: conf.intents.poll_interval, self.poll)
         own = [Repeated(task, self.identity.host, self.runtime) for task in self.periodics]
         self._loops = [poll, heartbeat, *own]
-        self._keeping = self._repeated("keep claims", conf.intents.lease / 3, self.keep)
+        self._keeping = self._repeated("keep claims", lambda: conf.intents.lease / 3, self.keep)
         for loop in (self._keeping, *self._loops):
             loop.start()
         if self.runtime.transport is not None:
@@ -132,7 +132,7 @@ class Daemon:
         locks are kept meanwhile.  *timeout* is less than what the process is given to end in.
         """
         self.stopping.set()
-        self._repeated("leave", 0, self.leave).once()
+        self._repeated("leave", lambda: 0, self.leave).once()
         self._queue.close()
         for loop in self._loops:
             loop.stop()
@@ -179,5 +179,7 @@ class Daemon:
             finally:
                 leave_the_log()
 
-    def _repeated(self, name: str, seconds: float, action: Callable[[], Any]) -> Repeated:
-        return Repeated(Periodic(name, seconds, plain(action)), self.identity.host, self.runtime)
+    def _repeated(
+        self, name: str, every: Callable[[], float], action: Callable[[], Any]
+    ) -> Repeated:
+        return Repeated(Periodic(name, every, plain(action)), self.identity.host, self.runtime)

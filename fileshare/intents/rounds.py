@@ -9,6 +9,7 @@ while its daemon ends is over at its next sign of life: the call that runs comes
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +25,9 @@ LOG = logging.getLogger(__name__)
 
 PAUSE = 0.02
 """Seconds between two looks at whether rounds have ended."""
+
+LOOK = 5.0
+"""Most seconds for which a changed interval is not noticed."""
 
 Alive = Callable[[], None]
 """Says that a round goes on; raises :class:`Over` where it does not any more."""
@@ -52,17 +56,23 @@ def plain(action: Callable[[], Any]) -> Callable[[Alive], Any]:
 
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """Something that is done every *seconds*: a reconciler, safe to run anywhere, at any time.
+    """Something that is done again and again: a reconciler, safe to run anywhere, at any time.
 
-    *shared* tasks have one owner at a time among all daemons that have them: the name of a lock.
-    The first time is at once, or *later*: after the interval.
+    *every* says how many seconds lie between two beginnings; it is asked each time, because
+    options change.  *shared* tasks have one owner at a time among all daemons that have them: the
+    name of a lock.  The first time is at once, or *later*: after the interval.
     """
 
     name: str
-    seconds: float
+    every: Callable[[], float]
     action: Callable[[Alive], Any]
     shared: str | None = None
     later: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """The interval as it is now."""
+        return self.every()
 
 
 class _Round:
@@ -94,6 +104,7 @@ class Repeated:
         self.rounds: list[_Round] = []
         self._mutex = threading.Lock()
         self._loop: Any = None
+        self._began_at = 0.0
         self._stopped = threading.Event()
         self._stuck = False
 
@@ -113,11 +124,19 @@ class Repeated:
         with self._mutex:
             if self._stopped.is_set() or self._loop is not None:
                 return
-            self._loop = loopingcall.FixedIntervalLoopingCall(self.once)
-            delay = self.task.seconds if later else None
-            self._loop.start(
-                interval=self.task.seconds, initial_delay=delay, stop_on_exception=False
-            )
+            self._began_at = time.monotonic() if later else -math.inf
+            self._loop = loopingcall.DynamicLoopingCall(self._look)
+            self._loop.start(stop_on_exception=False)
+
+    def _look(self) -> float:
+        """A round, where it is time for one; seconds until the next look."""
+        if self._left() <= 0:
+            self._began_at = time.monotonic()
+            self.once()
+        return min(max(self._left(), 0.0), LOOK)
+
+    def _left(self) -> float:
+        return self._began_at + self.task.seconds - time.monotonic()
 
     def stop(self) -> None:
         """Begin no more rounds, and let the one that runs end at its next sign of life."""

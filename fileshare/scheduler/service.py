@@ -18,6 +18,7 @@ from fileshare.scheduler import recycle_bin
 from fileshare.scheduler.handlers import handlers
 
 BINARY = "scheduler"
+HOUR = 3600.0
 
 
 def make(runtime: Runtime, process: str) -> Daemon:
@@ -47,35 +48,35 @@ def chores(runtime: Runtime, stopping: threading.Event) -> list[Periodic]:
         return action
 
     return [
-        Periodic("mark down", conf.service_down_time / 2, plain(mark_down), "mark-down"),
-        Periodic("reap", conf.service_down_time, plain(Reaper(runtime).reap), "reap"),
+        Periodic("mark down", lambda: conf.service_down_time / 2, plain(mark_down), "mark-down"),
+        Periodic("reap", lambda: conf.service_down_time, plain(Reaper(runtime).reap), "reap"),
         Periodic(
             "expire messages",
-            conf.message_reap_interval,
+            lambda: conf.message_reap_interval,
             sweep(messages.expired()),
             "expire-messages",
         ),
         Periodic(
             "expire request keys",
-            3600,
+            lambda: HOUR,
             sweep(request_keys.old(conf.api.idempotency_key_ttl)),
             "expire-request-keys",
         ),
         Periodic(
             "purge intents",
-            3600,
+            lambda: HOUR,
             sweep(*intents.closed(conf.intents.retain_days * DAY)),
             "purge-intents",
         ),
         Periodic(
             "empty the recycle bin",
-            conf.check_for_expired_shares_in_recycle_bin_interval,
+            lambda: conf.check_for_expired_shares_in_recycle_bin_interval,
             lambda alive: recycle_bin.empty(runtime, alive),
             "recycle-bin",
         ),
         Periodic(
             "try deferred deletions again",
-            conf.periodic_deferred_delete_interval,
+            lambda: conf.periodic_deferred_delete_interval,
             lambda alive: recycle_bin.try_again(runtime, alive),
             "deferred-deletions",
         ),

@@ -91,23 +91,27 @@ class ShareDaemon:
     def _periodics(self) -> list[Periodic]:
         conf, host = self.runtime.conf, self.host
         return [
-            Periodic("report pools", conf.periodic_interval, self.report),
-            Periodic("check", conf.periodic_interval, self.check, later=True),
+            Periodic("report pools", lambda: conf.periodic_interval, self.report),
+            Periodic("check", lambda: conf.periodic_interval, self.check, later=True),
             # At once, too: what changed while no daemon ran is noticed at the start.
-            Periodic("watch", conf.periodic_interval, self.watch, f"watch-{host}"),
+            Periodic("watch", lambda: conf.periodic_interval, self.watch, f"watch-{host}"),
             Periodic(
-                "reconcile", conf.reconcile_interval, self.reconcile, lock_of(host), later=True
+                "reconcile",
+                lambda: conf.reconcile_interval,
+                self.reconcile,
+                lock_of(host),
+                later=True,
             ),
             Periodic(
                 "gather usage",
-                conf.share_usage_size_update_interval,
+                lambda: conf.share_usage_size_update_interval,
                 self.gather_usage,
                 f"usage-{host}",
                 later=True,
             ),
             Periodic(
                 "retry access rules",
-                conf.access_retry_interval,
+                lambda: conf.access_retry_interval,
                 plain(lambda: retry_access(self.runtime, host)),
                 f"retry-access-{host}",
             ),

@@ -1,0 +1,43 @@
+"""What SIGHUP changes in a process that runs: how often it does what it does by the clock."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from inprocess import running
+
+from devstack.waiting import patience
+from fileshare.cmd import bootstrap
+from fileshare.intents import rounds
+from fileshare.share.service import ShareDaemon
+
+
+@pytest.fixture
+def alpha(tmp_path):
+    with running(tmp_path, backends=("alpha",), reconcile_interval=1000) as made:
+        yield made
+
+
+def rewrite(program, old, new):
+    """Change a line of the configuration file, and have it read again."""
+    path = program.state / "fileshare.conf"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    bootstrap.reread(program.conf)
+
+
+def test_a_shorter_interval_holds_from_now_on(alpha, monkeypatch):
+    """It is not waited for the end of a long one that has begun."""
+    monkeypatch.setattr(rounds, "LOOK", 0.1)
+    daemon = ShareDaemon(alpha.runtime, "alpha", "test")
+    compared = threading.Semaphore(0)
+    monkeypatch.setattr(daemon.reconciler, "look", lambda _alive: compared.release())
+    daemon.start()
+    try:
+        rewrite(alpha, "reconcile_interval = 1000", "reconcile_interval = 1")
+        for _ in range(2):
+            assert compared.acquire(timeout=patience(30.0))
+    finally:
+        daemon.stop()
