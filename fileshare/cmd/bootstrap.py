@@ -77,22 +77,49 @@ def configure(
 
 def check(conf: cfg.ConfigOpts) -> None:
     """Refuse options that cannot work together, before anything is started."""
-    if conf.service_down_time <= conf.report_interval:
-        raise SystemExit(
-            f"service_down_time ({conf.service_down_time} s) must be more than report_interval "
-            f"({conf.report_interval} s): every service would be down between two heartbeats."
-        )
-    refusal = session.refusal(conf) or notifications.check(conf)
+    refusal = _heartbeats(conf) or session.refusal(conf) or notifications.check(conf)
     if refusal is not None:
         raise SystemExit(refusal)
 
 
+def _heartbeats(conf: cfg.ConfigOpts) -> str | None:
+    """Why services cannot be told to be up; None where they can."""
+    if conf.service_down_time > conf.report_interval:
+        return None
+    return (
+        f"service_down_time ({conf.service_down_time} s) must be more than report_interval "
+        f"({conf.report_interval} s): every service would be down between two heartbeats."
+    )
+
+
 def reread(conf: cfg.ConfigOpts) -> None:
-    """Read again what can change while this process runs; what cannot be read changes nothing."""
+    """Read again what can change while this process runs.
+
+    What cannot be read, or cannot work together, changes nothing.
+    """
     try:
-        conf.mutate_config_files()
+        # What is mutated cannot be taken back, so it is looked at before.
+        refusal = _heartbeats(_as_written(conf))
+        if refusal is None:
+            conf.mutate_config_files()
+            return
     except cfg.Error:
         LOG.exception("The options could not be read again, and stay what they were")
+    else:
+        LOG.error("The options cannot be read again, and stay what they were: %s", refusal)
+
+
+def _as_written(conf: cfg.ConfigOpts) -> cfg.ConfigOpts:
+    """The options as the files of *conf* say now."""
+    fresh = cfg.ConfigOpts()
+    options.register_all(fresh)
+    fresh(
+        args=[],
+        project="fileshare",
+        default_config_files=conf.config_file or [],
+        default_config_dirs=conf.config_dir or [],
+    )
+    return fresh
 
 
 def reread_on_hangup(conf: cfg.ConfigOpts) -> None:

@@ -57,7 +57,7 @@ OPTS = [
         min=1,
         mutable=True,
         help="Seconds after its last heartbeat at which a service counts as down. Must be more "
-        "than report_interval; the daemons refuse to start otherwise.",
+        "than report_interval; otherwise the daemons refuse to start, and to read options again.",
     ),
     cfg.IntOpt(
         "report_interval",

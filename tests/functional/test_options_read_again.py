@@ -41,3 +41,18 @@ def test_a_shorter_interval_holds_from_now_on(alpha, monkeypatch):
             assert compared.acquire(timeout=patience(30.0))
     finally:
         daemon.stop()
+
+
+def test_what_cannot_work_changes_nothing(alpha, caplog):
+    """Else every service were down between two heartbeats, for ever; at a start it is refused."""
+    rewrite(alpha, "service_down_time = 1000000", "service_down_time = 15")
+    assert (alpha.conf.service_down_time, alpha.conf.report_interval) == (15, 10)
+    for wrong in ("service_down_time = 5", "service_down_time = 15\nreport_interval = 15"):
+        rewrite(alpha, "service_down_time = 15", f"{wrong}\nreconcile_interval = 7")
+        assert (alpha.conf.service_down_time, alpha.conf.report_interval) == (15, 10)
+        assert alpha.conf.reconcile_interval == 1000
+        assert "must be more than report_interval" in caplog.text
+        caplog.clear()
+        rewrite(alpha, f"{wrong}\nreconcile_interval = 7", "service_down_time = 15")
+    rewrite(alpha, "service_down_time = 15", "service_down_time = 30\nreport_interval = 15")
+    assert (alpha.conf.service_down_time, alpha.conf.report_interval) == (30, 15)
