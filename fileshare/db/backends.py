@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -203,11 +204,16 @@ def _redirect(session: Session, old: Location, new: Location) -> int:
     )
 
 
-def overview(session: Session, down_time: float) -> Sequence[sa.Row[tuple[str, str, int, bool]]]:
-    """Back ends that have a service: host, status, whether it is up, whether it ensures."""
+def overview(session: Session, down_time: float) -> Sequence[Any]:
+    """Back ends that have a service: host, status, whether it is up, whether it ensures.
+
+    And what their daemons said last of why they do not work.
+    """
     up = sa.case((is_up(down_time), sa.literal(1)), else_=sa.literal(0))
     return session.execute(
-        sa.select(Service.host, Service.status, up.label("is_up"), Service.ensuring)
+        sa.select(
+            Service.host, Service.status, up.label("is_up"), Service.ensuring, Service.down_reason
+        )
         .where(Service.binary == BINARY)
         .order_by(Service.host)
     ).all()

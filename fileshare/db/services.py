@@ -59,7 +59,7 @@ def join(session: Session, identity: Identity, down_time: float) -> str:
     Raises LocksDiffer where a member that lives keeps its locks somewhere else.
     """
     zone_id = zones.ensure(session, identity.zone)
-    service_id = _ensure(session, identity, zone_id)
+    service_id = _ensure(session, identity, zone_id, ServiceState.UP)
     member_id = new_id()
     session.execute(
         sa.insert(Member).values(
@@ -76,6 +76,16 @@ def join(session: Session, identity: Identity, down_time: float) -> str:
     # After the service's row was written: of two that join at once one sees the other.
     _refuse_other_locks(session, service_id, identity, down_time)
     return member_id
+
+
+def tell_down(session: Session, identity: Identity, reason: str) -> None:
+    """Write why the process does not serve, for operators to read while nobody else does either.
+
+    The service is there from then on, if only as one that is down.
+    """
+    zone_id = zones.ensure(session, identity.zone)
+    service_id = _ensure(session, identity, zone_id, ServiceState.DOWN)
+    count(session, sa.update(Service).where(Service.id == service_id).values(down_reason=reason))
 
 
 def _refuse_other_locks(
@@ -107,7 +117,8 @@ def machines(session: Session, down_time: float) -> dict[str, set[str]]:
     return {host: names for host, names in found.items() if len(names) > 1}
 
 
-def _ensure(session: Session, identity: Identity, zone_id: str) -> int:
+def _ensure(session: Session, identity: Identity, zone_id: str, state: str) -> int:
+    """The id of the service, which is made in *state* where it was never heard of."""
     same = sa.select(Service.id).where(
         Service.binary == identity.binary, Service.host == identity.host
     )
@@ -122,10 +133,10 @@ def _ensure(session: Session, identity: Identity, zone_id: str) -> int:
                     host=identity.host,
                     topic=identity.topic,
                     availability_zone_id=zone_id,
-                    state=ServiceState.UP,
+                    state=state,
                     status=ServiceStatus.ENABLED if identity.wanted else ServiceStatus.DISABLED,
                     disabled_reason=None if identity.wanted else _NEW,
-                    heartbeat_at=now(),
+                    heartbeat_at=now() if state == ServiceState.UP else None,
                 )
             )
     except db_exception.DBDuplicateEntry:
@@ -146,7 +157,12 @@ def heartbeat(session: Session, member_id: str) -> bool:
 
 def _show_up(session: Session, where: sa.ColumnElement[bool], **columns: Any) -> None:
     """Write that a member of a service was there just now."""
-    seen = {"state": ServiceState.UP, "heartbeat_at": now(), "updated_at": now()}
+    seen = {
+        "state": ServiceState.UP,
+        "heartbeat_at": now(),
+        "updated_at": now(),
+        "down_reason": None,
+    }
     count(session, sa.update(Service).where(where).values(**seen, **columns))
 
 
@@ -202,6 +218,7 @@ def find(
             Service.status,
             Service.state,
             Service.disabled_reason,
+            Service.down_reason,
             Service.ensuring,
             Service.created_at,
             Service.updated_at,

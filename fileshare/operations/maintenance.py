@@ -180,6 +180,7 @@ class Backend:
     is_up: bool | None = None
     status: str | None = None
     ensuring: bool = False
+    down_reason: str | None = None
 
 
 @operation
@@ -187,7 +188,14 @@ def list_backends(unit: Unit) -> list[Backend]:
     """All back ends that have a service, pools or shares."""
     loads = db_backends.loads(unit.session)
     known = [
-        Backend(row.host, loads.pop(row.host, Load()), bool(row.is_up), row.status, row.ensuring)
+        Backend(
+            row.host,
+            loads.pop(row.host, Load()),
+            bool(row.is_up),
+            row.status,
+            row.ensuring,
+            None if row.is_up else row.down_reason,
+        )
         for row in db_backends.overview(unit.session, unit.runtime.conf.service_down_time)
     ]
     return [*known, *(Backend(host, load) for host, load in sorted(loads.items()))]

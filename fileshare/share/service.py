@@ -152,9 +152,21 @@ class ShareDaemon:
         return False
 
     def _tell(self, reason: str | None) -> None:
-        if reason is not None and reason != self.reason:
-            LOG.error("Back end %s is not served: %s", self.host, reason)
+        if reason is not None:
+            if reason != self.reason:
+                LOG.error("Back end %s is not served: %s", self.host, reason)
+            self._tell_operators(reason)
         self.reason = reason
+
+    def _tell_operators(self, reason: str) -> None:
+        """Each time, for the heartbeat of another daemon takes it away."""
+        try:
+            self.runtime.sessions.run(
+                lambda session: services.tell_down(session, self.daemon.identity, reason)
+            )
+        except Exception:
+            # It is in the log, and said again with the next try.
+            LOG.exception("Why back end %s is not served could not be written", self.host)
 
     def check(self, alive: Alive = always) -> None:
         """Ask the driver whether the back end works; while it does not, the service is down.

@@ -22,7 +22,7 @@ class List(Listing):
     def take_action(self, parsed: argparse.Namespace) -> Rows:  # noqa: ARG002
         names = (
             "host", "state", "status", "ensuring", "pools", "shares", "total_gb", "free_gb",
-            "claimed_gb",
+            "claimed_gb", "down_reason",
         )  # fmt: skip
         found = maintenance.list_backends(self.runtime, service_context())
         return names, [_row(backend) for backend in found]
@@ -41,6 +41,7 @@ def _row(backend: Backend) -> tuple[object, ...]:
         load.total_gb,
         load.free_gb,
         load.claimed_gb,
+        backend.down_reason,
     )
 
 

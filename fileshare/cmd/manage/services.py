@@ -16,7 +16,7 @@ class List(Listing):
 
     def take_action(self, parsed: argparse.Namespace) -> Rows:  # noqa: ARG002
         rows = operations.find(self.runtime, service_context(), {})
-        names = ("id", "binary", "host", "zone", "status", "state", "heartbeat_at")
+        names = ("id", "binary", "host", "zone", "status", "state", "heartbeat_at", "down_reason")
         return names, [
             (
                 row.id,
@@ -26,6 +26,7 @@ class List(Listing):
                 row.status,
                 ServiceState.UP if row.is_up else ServiceState.DOWN,
                 text(row.heartbeat_at),
+                None if row.is_up else row.down_reason,
             )
             for row in rows
         ]

@@ -8,7 +8,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from fileshare.db.models.base import Base, Created, Id, Name, Word, ZoneId, table_args
+from fileshare.db.models.base import (
+    Base,
+    Created,
+    Id,
+    LongText,
+    Name,
+    Word,
+    ZoneId,
+    table_args,
+)
 from fileshare.domain.statuses import ServiceStatus
 
 
@@ -25,7 +34,8 @@ class Service(Base):
     """One service as operators see it: a scheduler, a data daemon, or a back end.
 
     Several daemons may serve one back end; each is a :class:`Member`, the service is theirs
-    together.  ``heartbeat_at`` is the newest of its members', by the database's clock.
+    together.  ``heartbeat_at`` is the newest of its members', by the database's clock;
+    ``down_reason`` is what a daemon that is no member said last of why it is none.
     """
 
     __tablename__ = "services"
@@ -38,6 +48,7 @@ class Service(Base):
     status: orm.Mapped[Word] = orm.mapped_column(default=ServiceStatus.ENABLED)
     state: orm.Mapped[Word]
     disabled_reason: orm.Mapped[Name | None]
+    down_reason: orm.Mapped[str | None] = orm.mapped_column(LongText)
     ensuring: orm.Mapped[bool] = orm.mapped_column(default=False)
     report_count: orm.Mapped[int] = orm.mapped_column(default=0)
     info_hash: orm.Mapped[Name | None]
