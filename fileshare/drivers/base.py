@@ -69,7 +69,8 @@ class Driver(abc.ABC):
         """Make the share, mountable by nobody, and return how it is exported.
 
         A share of this id that is there with the same size is finished and returned; with other
-        properties: ShareExistsDifferently.  A half made one is completed.
+        properties: ShareExistsDifferently.  A half made one is completed.  A mount point name
+        that another share has is refused: no path leads to two shares.
         """
 
     @abc.abstractmethod

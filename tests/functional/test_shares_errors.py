@@ -183,6 +183,21 @@ def test_a_mount_point_name(program):
     assert "mount_point_name" not in program.show(share_id)
 
 
+def test_no_back_end_exports_two_shares_under_one_name(program):
+    """Where each has one of the name already, the creation fails, and its user is told."""
+    specs = {"mount_point_name_support": "True"}
+    program.share_type("own", **specs, **{"provisioning:mount_point_prefix": "team"})
+    made = [program.new_share(share_type="own", mount_point_name="data") for _ in range(3)]
+    assert [program.show(share_id)["status"] for share_id in made] == [*["available"] * 2, "error"]
+    first, second = (program.show(share_id) for share_id in made[:2])
+    assert first["host"] != second["host"]
+    assert messages(program, made[2])
+
+
+def messages(program, share_id):
+    return program.get(f"/messages?resource_id={share_id}")["messages"]
+
+
 def mount_point(program, share_id):
     return program.read_share(share_id).share.mount_point_name
 

@@ -45,6 +45,23 @@ class SharesSuite(Suite):
             driver.create(dataclasses.replace(share, size=share.size + 1))
         assert driver.instances()[share.id] == share.size
 
+    def test_a_mount_point_name_is_one_shares(
+        self, driver: base.Driver, another: base.Driver, new: Callable[..., ShareRef]
+    ) -> None:
+        """Where the back end takes names: another share gets one when the first is gone."""
+        if not driver.info().capabilities.get("mount_point_name_support"):
+            return
+        first, second = (
+            dataclasses.replace(new(), mount_point_name="team_data") for _ in range(2)
+        )
+        assert all("team_data" in path for path in paths(driver.create(first)))
+        assert paths(another.create(first)) == paths(driver.create(first))
+        with pytest.raises(errors.DriverError):
+            another.create(second)
+        assert second.id not in driver.instances()
+        driver.delete(first)
+        assert driver.create(second)
+
     def test_delete_twice_is_once(
         self, driver: base.Driver, another: base.Driver, share: ShareRef
     ) -> None:

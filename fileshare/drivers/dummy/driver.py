@@ -41,6 +41,8 @@ GIB = 2**30
 USED = "used"
 """Key of a share's record: GiB in use, for tests of shrinking."""
 
+MOUNT_POINT = "mount_point_name"
+
 CONTENT = "content"
 METADATA = "metadata"
 """Key of a share's record: a text that stands for its data."""
@@ -251,8 +253,8 @@ class DummyDriver(
                 )
             return self._exports(share)
         facts: Record = {"id": share.id, "project_id": share.project_id, "rules": []}
-        facts |= {USED: used, CONTENT: content}
-        with self._room(pool.name, share.size):
+        facts |= {USED: used, CONTENT: content, MOUNT_POINT: share.mount_point_name}
+        with self._name(share), self._room(pool.name, share.size):
             self.state.write(SHARES, share.id, {**facts, **wanted})
         return self._exports(share)
 
@@ -261,6 +263,22 @@ class DummyDriver(
             if name in (None, pool.name):
                 return pool
         raise errors.DriverError(operator_text=f"There is no pool {name!r}.")
+
+    @contextlib.contextmanager
+    def _name(self, share: ShareRef) -> Iterator[None]:
+        """Keep others from taking the mount point name of the share meanwhile."""
+        name = share.mount_point_name
+        if not name:
+            yield
+            return
+        with lock_file(self.state.root / "names.lock"):
+            taken = {record.get(MOUNT_POINT): record["id"] for record in self.state.all(SHARES)}
+            if name in taken:
+                raise errors.DriverError(
+                    "The mount point name belongs to another share.",
+                    f"Share {taken[name]} is exported as {name}.",
+                )
+            yield
 
     @contextlib.contextmanager
     def _room(self, pool: str, more: int) -> Iterator[None]:
