@@ -53,6 +53,14 @@ def test_an_export_without_clients_is_for_nobody():
     assert "Access_Type = None;" in server_text(Settings(Path("/state")), "/usr/lib/ganesha")
 
 
+@pytest.mark.parametrize(
+    ("squash", "written"), [("none", "None"), ("root", "Root_Squash"), ("all", "All_Squash")]
+)
+def test_whose_identity_a_client_loses_is_an_option(squash, written):
+    text = server_text(Settings(Path("/state"), squash=squash), "/usr/lib/ganesha")
+    assert f"    Squash = {written};" in text
+
+
 @given(path=st.text(max_size=30), pseudo=st.text(max_size=30), to=st.text(max_size=20))
 def test_nothing_breaks_out_of_its_place(path, pseudo, to):
     export = Exported("key", 1, f"/{path}", f"/{pseudo}", ((to, "rw"),))
