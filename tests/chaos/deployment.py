@@ -16,6 +16,7 @@ import requests
 
 from devstack import guard
 from devstack.servers import HOST, MariaDB, RabbitMQ, Server, free_port
+from devstack.waiting import patience
 from fileshare.drivers.dummy.state import SHARES, State
 from tests.fixtures.waiting import until
 
@@ -170,7 +171,7 @@ class Deployment:
             capture_output=True,
             text=True,
             cwd="/",
-            timeout=60,
+            timeout=patience(60),
             env={**os.environ, **environment},
         )
         assert done.returncode in codes, done.stdout + done.stderr
