@@ -26,6 +26,14 @@ _BOOLEAN = (
     r"^\s*([Tt]([Rr][Uu][Ee])?|[Yy]([Ee][Ss])?|[Oo][Nn]|1"
     r"|[Ff]([Aa][Ll][Ss][Ee])?|[Nn][Oo]?|[Oo][Ff][Ff]|0)\s*$"
 )
+_UNREADABLE = (
+    ValueError,
+    TypeError,
+    OverflowError,
+    SyntaxError,
+    RecursionError,
+    MemoryError,
+)
 _UUID = r"^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$"
 
 
@@ -49,7 +57,7 @@ class Shape:
         """The value of a query parameter; raises InvalidInput with its name."""
         try:
             value = self.read(text)
-        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        except _UNREADABLE as error:
             reason = f"{text[:64]!r} is not valid"
             raise errors.InvalidInput(field=name, reason=reason) from error
         for fault in _validator(self).iter_errors(value):

@@ -133,6 +133,7 @@ def test_filters_of_time(api, add, ids):
     assert ids(f"created_since={when[:10]}T00:00:00Z&created_before=2100-01-01") is not None
     assert ids(f"created_since={when}", version="2.51") == [new, middle, old]
     assert ids("created_since=yesterday", status=400) is None
+    assert ids("created_since=0001-01-01T00:00:00%2B14:00", status=400) is None
     assert ids("created_since=yesterday", version="2.51") == [new, middle, old]
 
 

@@ -107,8 +107,13 @@ class TestQueryTexts:
         moment = dt.datetime(2026, 1, 2, 3, 4, 5)  # noqa: DTZ001 - moments are UTC without a zone
         for text in ("2026-01-02T03:04:05", "2026-01-02 03:04:05", "2026-01-02T05:04:05+02:00"):
             assert shapes.MOMENT.parse("since", text) == moment
-        with pytest.raises(errors.InvalidInput):
-            shapes.MOMENT.parse("since", "yesterday")
+
+    @pytest.mark.parametrize(
+        "text", ["yesterday", "", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]
+    )
+    def test_no_moments(self, text):
+        with pytest.raises(errors.InvalidInput, match="since"):
+            shapes.MOMENT.parse("since", text)
 
     def test_a_long_text_is_not_repeated_in_full(self):
         with pytest.raises(errors.InvalidInput) as caught:
