@@ -56,12 +56,13 @@ def paginate(statement: Select, page: Page, keys: Mapping[str, Any], id_column: 
     if page.limit is not None:
         statement = statement.limit(page.limit)
     if page.offset and not page.marker:
-        statement = statement.limit(page.limit if page.limit is not None else _ALL_ROWS)
+        statement = statement.limit(page.limit if page.limit is not None else ALL_ROWS)
         statement = statement.offset(page.offset)
     return statement
 
 
-_ALL_ROWS = 2**31 - 1  # OFFSET needs a LIMIT on MySQL and SQLite
+ALL_ROWS = 2**31 - 1
+"""The LIMIT of a list without one, for an OFFSET needs one on MySQL and SQLite."""
 
 
 def _directed(column: Any, ascending: bool) -> sa.ColumnElement[Any]:

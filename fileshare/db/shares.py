@@ -24,7 +24,7 @@ from fileshare.db.models import (
     ShareMetadata,
     ShareType,
 )
-from fileshare.db.query import Scope, is_of_pattern, matches, paginate, same
+from fileshare.db.query import ALL_ROWS, Scope, is_of_pattern, matches, paginate, same
 from fileshare.db.session import Session, count, swap
 from fileshare.db.steering import steered
 from fileshare.domain.listing import Page
@@ -201,7 +201,8 @@ def _ids(parts: Sequence[_Part], wanted: _Wanted, page: Page) -> sa.Subquery:
     if len(parts) == 1:
         return wanted.of_part(chosen, parts[0], page).subquery()
     offset = 0 if page.marker else page.offset
-    most = replace(page, limit=None if page.limit is None else page.limit + offset, offset=0)
+    limit = None if page.limit is None else min(page.limit + offset, ALL_ROWS)
+    most = replace(page, limit=limit, offset=0)
     heads = [
         wanted.of_part(chosen, part, most)
         .add_columns(SORT_KEYS[page.sort_key].label("place"))

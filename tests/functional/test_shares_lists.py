@@ -238,6 +238,9 @@ def test_pages_by_offset(program, shares):
     assert listed(program, limit=2**31, **how) == ["ant", "bee", "ape", "owl"]
     assert listed(program, limit=2**62, offset=0, **how) == ["ant", "bee", "ape", "owl"]
     assert listed(program, offset=2, **how) == ["ant", "bee", "ape", "owl"]
+    for public in ({}, {"is_public": "true"}):
+        assert listed(program, limit=3, offset=2**63 - 1, **how, **public) == []
+        assert listed(program, limit=3, offset=2**63 - 1, **public) == []
 
 
 def test_pages_by_marker(program, shares):
