@@ -89,12 +89,16 @@ def end(config: str, pid: int | None, lock: str | None = None) -> None:
 
 
 def _openers(path: str) -> set[int]:
-    """Pids of the other processes that have the file open."""
-    found = set()
+    """Pids of the other processes that have the file open.
+
+    Files are told apart by their names: whoever asks for their attributes waits for a file system
+    that hangs, which may be the one that the server in question serves to this machine.
+    """
+    found, name = set(), os.path.realpath(path)
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it ends
             for opened in (process / "fd").iterdir():
                 with contextlib.suppress(OSError):  # it closes the file
-                    if opened.samefile(path):
+                    if str(opened.readlink()) == name:
                         found.add(int(process.name))
     return found - {os.getpid()}

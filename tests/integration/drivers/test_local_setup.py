@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import subprocess
+import threading
 
 import pytest
 
 from devstack.servers import free_port
+from devstack.waiting import patience
 from fileshare import errors
 from fileshare.drivers import loader
 from fileshare.drivers.exports import server
 from fileshare.privileged import servers
+from tests.fixtures import waiting
 from tests.fixtures.backends import NAME, new_share, started
 from tests.fixtures.local_backends import local_conf, needs_local_driver
 
@@ -28,6 +33,23 @@ def ganesha(monkeypatch, tmp_path):
         monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
     return put
+
+
+@pytest.fixture
+def dead_directory(tmp_path):
+    """A mount point whose server never answers: whoever asks for an attribute waits."""
+    point = tmp_path / "dead"
+    point.mkdir()
+    server_side = os.open("/dev/fuse", os.O_RDWR)
+    options = f"fd={server_side},rootmode=40000,user_id=0,group_id=0"
+    libc = ctypes.CDLL(None, use_errno=True)
+    try:
+        if libc.mount(b"dead", bytes(point), b"fuse", 0, options.encode()):
+            pytest.skip(f"FUSE cannot be mounted: {os.strerror(ctypes.get_errno())}")
+        yield point
+    finally:
+        os.close(server_side)  # who waits is told that nobody will answer
+        libc.umount(bytes(point))
 
 
 @pytest.mark.parametrize(
@@ -156,6 +178,21 @@ class TestAsRoot:
         assert servers.held(lock)
         exports.end()
         assert not servers.held(lock)
+
+    def test_it_is_ended_where_another_file_system_hangs(self, tmp_path, dead_directory):
+        """It may be its own, mounted by a client on the same machine."""
+        lock = tmp_path / "lock"
+        holder = subprocess.Popen(("flock", lock, "sleep", "1000"))
+        waiting.until(lambda: servers.held(str(lock)), "the lock is held")
+        open_file = os.open(dead_directory, os.O_PATH)
+        ending = threading.Thread(target=servers.end, args=("no-config", None, str(lock)))
+        ending.start()
+        ending.join(patience(30))
+        still_ending = ending.is_alive()
+        os.close(open_file)
+        assert not still_ending
+        assert not servers.held(str(lock))
+        holder.wait()
 
     def test_one_that_ends_at_once_is_not(self, local_backend, ganesha, monkeypatch):
         ganesha("exit 0")
