@@ -205,9 +205,10 @@ def _locked(connection: sa.Connection) -> Iterator[None]:
         # transaction around everything keeps others out.
         _pragma(connection, "OFF")
         connection.begin()
-    else:
-        # The lock belongs to the connection: it goes with a process that is killed.
-        _call(connection, *_TAKE[_family(connection)])
+    # The lock belongs to the connection: it goes with a process that is killed.
+    elif _call(connection, *_TAKE[_family(connection)]) != 1:
+        reason = f"Another process has been changing the schema for {_LOCK_WAIT} s: try again."
+        raise errors.Conflict(reason=reason)
     try:
         yield
     finally:
@@ -218,8 +219,9 @@ def _locked(connection: sa.Connection) -> Iterator[None]:
             _call(connection, *_GIVE[_family(connection)])
 
 
+# Both say 1 where they got it; MySQL gives up after a while.
 _TAKE: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "postgresql": ("SELECT pg_advisory_lock(:lock)", {"lock": _LOCK_NUMBER}),
+    "postgresql": ("SELECT 1 FROM pg_advisory_lock(:lock)", {"lock": _LOCK_NUMBER}),
     "mysql": ("SELECT GET_LOCK(:lock, :wait)", {"lock": _LOCK, "wait": _LOCK_WAIT}),
 }
 _GIVE: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -232,9 +234,10 @@ def _family(connection: sa.Connection) -> str:
     return "mysql" if connection.dialect.name in MYSQL else connection.dialect.name
 
 
-def _call(connection: sa.Connection, text: str, values: dict[str, Any]) -> None:
-    connection.execute(sa.text(text), values)
+def _call(connection: sa.Connection, text: str, values: dict[str, Any]) -> Any:
+    found = connection.execute(sa.text(text), values).scalar()
     connection.commit()
+    return found
 
 
 def _pragma(connection: sa.Connection, state: str) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 import sqlalchemy as sa
 
+from fileshare import errors
 from fileshare.db import migration, patience
 from fileshare.db.session import create_engine
 from tests.chaos.deployment import until
@@ -50,4 +52,18 @@ def test_afterwards_the_connection_waits_as_before(mariadb_url):
         with patience.patient(connection):
             assert connection.exec_driver_sql(ask).scalar_one() == patience.WAIT
         assert connection.exec_driver_sql(ask).scalar_one() == usual
+    engine.dispose()
+
+
+def test_who_waits_in_vain_for_another_change_makes_none(mariadb_url, monkeypatch):
+    _, values = migration._TAKE["mysql"]
+    monkeypatch.setitem(values, "wait", 0)
+    engine = create_engine(mariadb_url)
+    with (
+        migration._exclusive(engine),
+        pytest.raises(errors.Conflict, match="Another process"),
+    ):
+        migration.upgrade(mariadb_url)
+    assert sa.inspect(engine).get_table_names() == []
+    migration.upgrade(engine, BEFORE)
     engine.dispose()
