@@ -44,7 +44,8 @@ def patient(connection: sa.Connection) -> Iterator[None]:
         yield
     finally:
         sa.event.remove(connection.engine, "do_execute", execute)
-        connection.exec_driver_sql("SET SESSION lock_wait_timeout = DEFAULT")
+        if not connection.invalidated:  # one that was lost has lost its settings
+            connection.exec_driver_sql("SET SESSION lock_wait_timeout = DEFAULT")
 
 
 def _execute(

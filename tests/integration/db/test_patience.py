@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
+from oslo_db import exception as db_exception
 
 from fileshare import errors
 from fileshare.db import migration, patience
@@ -52,6 +53,16 @@ def test_afterwards_the_connection_waits_as_before(mariadb_url):
         with patience.patient(connection):
             assert connection.exec_driver_sql(ask).scalar_one() == patience.WAIT
         assert connection.exec_driver_sql(ask).scalar_one() == usual
+    engine.dispose()
+
+
+def test_a_lost_connection_is_told_as_such(mariadb_url):
+    """Not as what its loss did to the clearing up."""
+    engine = create_engine(mariadb_url)
+    with engine.connect() as connection:
+        mine = connection.exec_driver_sql("SELECT CONNECTION_ID()").scalar_one()
+        with pytest.raises(db_exception.DBConnectionError), patience.patient(connection):
+            connection.exec_driver_sql(f"KILL {mine}")
     engine.dispose()
 
 
