@@ -234,7 +234,11 @@ class ShareDaemon:
             self._starter.join()
         if self._started.is_set():
             self.daemon.stop()
-        self.driver.close()
+        try:
+            self.driver.close()
+        except Exception:
+            # What ends after it does not depend on it: other daemons, and what was promised.
+            LOG.exception("The driver of back end %s cannot be closed", self.host)
 
 
 def columns(report: dict[str, Any]) -> dict[str, Any]:

@@ -253,3 +253,15 @@ def test_the_prefix_is_an_option(api, hosts):
 def test_statements(api):
     with assert_queries(api.sessions.engine, 1):
         api.get("/services?state=up&zone=manila-zone-0", as_=ADMIN)
+
+
+def test_a_driver_that_cannot_be_closed_lets_its_daemon_end(api, caplog):
+    """The locks of the process are given back and its last notices sent after that."""
+
+    def fail():
+        raise RuntimeError("its session is gone")
+
+    daemon = ShareDaemon(api.runtime, "alpha", "test")
+    daemon.driver.close = fail
+    daemon.stop()
+    assert "its session is gone" in caplog.text
