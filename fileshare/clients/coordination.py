@@ -122,7 +122,7 @@ class Coordination:
         try:
             if not lock.release():
                 LOG.warning("Lock %s was lost meanwhile", name)
-        except tooz.ToozError:
+        except Exception:  # as above
             LOG.warning("Lock %s cannot be given back; it ends with its time", name, exc_info=True)
         # tooz would go on renewing one that it could not give back.
         getattr(self._connected, "_acquired_locks", set()).discard(lock)

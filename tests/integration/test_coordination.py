@@ -159,6 +159,21 @@ def test_the_lock_of_a_killed_process_is_free_soon(kind, url, record_property):
     mine.stop()
 
 
+def test_a_client_that_fails_when_a_lock_is_given_back_spoils_no_work(url, monkeypatch, caplog):
+    """Whatever it raises: clients have errors of their own."""
+
+    def fail(_lock):
+        raise RuntimeError("its session is over")
+
+    mine = locks(url("file"))
+    with monkeypatch.context() as broken:
+        broken.setattr("tooz.drivers.file.FileLock.release", fail)
+        with mine.lock("a"):
+            pass
+    mine.stop()
+    assert "its session is over" in caplog.text
+
+
 SERVERS = {"etcd": Etcd, "redis": Redis, "mysql": MariaDB}
 
 
