@@ -28,8 +28,8 @@ LOG = logging.getLogger(__name__)
 handlers = Handlers()
 
 _PAUSE = 1.0
-_GOING = frozenset(verb.during for verb in SHARE if verb.removes)
 """Seconds that the rules of a share that is being removed wait for its end."""
+_GOING = frozenset(verb.during for verb in SHARE if verb.removes)
 
 
 class Plan(NamedTuple):
