@@ -6,11 +6,15 @@ import logging
 import time
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import quote
 
 from fileshare.api import faults
 from fileshare.api.middleware.identity import CONTEXT, OPERATION, WSGI, Environ, StartResponse
 
 LOG = logging.getLogger(__name__)
+
+_PLAIN = "/~!$&'()*+,;=:@"
+"""What stands for itself in a path; else who asks could write lines of the log."""
 
 
 class RequestLog:
@@ -21,7 +25,8 @@ class RequestLog:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         began = time.perf_counter()
-        method, path = environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")
+        method = environ["REQUEST_METHOD"]
+        path = quote(environ.get("PATH_INFO", ""), _PLAIN, "latin-1")  # WSGI's form of bytes
         told: list[Any] = ["-", "-"]
 
         def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:

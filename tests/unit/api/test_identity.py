@@ -221,6 +221,17 @@ def test_records_of_the_log_carry_the_request(ask):
     assert (told.user_id, told.project_id) == ("someone", "a1")
 
 
+@pytest.mark.parametrize(
+    "name", ["%0AINFO%20forged", "%0D%1B%5B2K", "%E2%80%A8", "%FF", "a:b,c~", "%25"]
+)
+def test_a_path_is_logged_as_it_was_sent(ask, caplog, name):
+    """What was decoded could be another line of the log, or speak to a terminal."""
+    with caplog.at_level("INFO"):
+        ask("GET", f"/v2/toys/{name}")
+    (line,) = [r.getMessage() for r in caplog.records if r.getMessage().startswith("GET ")]
+    assert line.startswith(f"GET /v2/toys/{name} (")
+
+
 def test_the_log_has_no_token(ask, caplog):
     with caplog.at_level("INFO"):
         ask("GET", "/v2/toys?name=x", token="someone:a1")
