@@ -82,13 +82,19 @@ def _each(compare: Callable[[Any, Any], bool]) -> Callable[[list[Any]], bool]:
     return holds
 
 
+def _among(values: list[Any]) -> bool:
+    """The first value is one of the others."""
+    first, *others = values
+    return first in others
+
+
 OPERATORS: Final[dict[str, Callable[[list[Any]], bool]]] = {
     "=": _each(operator.eq),
     "<": _each(operator.lt),
     ">": _each(operator.gt),
     "<=": _each(operator.le),
     ">=": _each(operator.ge),
-    "in": lambda values: values[0] in values[1:],
+    "in": _among,
     "not": lambda values: not any(values),
     "or": any,
     "and": all,

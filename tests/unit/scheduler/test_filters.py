@@ -174,6 +174,7 @@ def test_attempted(name):
         (["like", "$pool", "g"], []),
         ('["=", ', []),
         (["="], []),
+        (["in"], []),
     ],
 )
 def test_json_query(query, hosts):
