@@ -24,6 +24,7 @@ NAME = "node-1.example.org@backend1#pool_1"
         "[n(*+]ode",
         r"(node)-1\.(example)\.org",
         "node-1{1,3}.",
+        "(?:n)??.*?o.{1,2}?e(?P<rest>.*)",
     ],
 )
 def test_usable(text):
@@ -54,6 +55,8 @@ def test_it_begins_at_the_beginning(text):
         "(?:a{1,9}){1,9}",
         "(.*a){20}",
         ".*.*.*.*.*.*.*x",
+        ".?" * 60,
+        "n(.?){1,60}x",
     ],
 )
 def test_refused(text):
