@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import importlib
 import json
 import random
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
@@ -22,6 +24,7 @@ from sqlalchemy import orm
 from fileshare import errors
 from fileshare.db import away
 from fileshare.db.clock import NOW
+from fileshare.domain import patterns
 
 Session = orm.Session
 Result = TypeVar("Result")
@@ -45,6 +48,8 @@ TRANSIENT = (db_exception.DBDeadlock, db_exception.DBConnectionError, StartOver)
 ATTEMPTS = 8
 SQLITE_PATIENCE = 30.0
 """Seconds for which a statement waits until others have written."""
+SQLITE_REPEATS = 2
+"""Repeats of a regular expression; with one more a row can take half a minute."""
 
 
 class OutcomeInDoubt(db_exception.DBConnectionError):  # type: ignore[misc]
@@ -248,6 +253,17 @@ def _sqlite_pragmas(connection: Any, _record: Any) -> None:
     _write_ahead(connection)
     for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}").close()
+    connection.create_function("regexp", 2, _sqlite_regexp, deterministic=True)
+
+
+def _sqlite_regexp(pattern: str, text: str | None) -> bool | None:
+    # This process matches for SQLite, and everybody waits meanwhile.
+    return None if text is None else _usable(pattern).search(text) is not None
+
+
+@functools.lru_cache(maxsize=64)
+def _usable(pattern: str) -> re.Pattern[str]:
+    return patterns.compiled(pattern, "pattern", SQLITE_REPEATS)
 
 
 def _is_locked(error: BaseException) -> bool:

@@ -21,9 +21,9 @@ _REPEATS: Final = ("*", "+", "{", "?")
 _MANNERS: Final = ("?", "+")  # of a repeat that they follow: lazy, possessive
 
 
-def compiled(text: str, field: str) -> re.Pattern[str]:
+def compiled(text: str, field: str, most_repeats: int = MOST_REPEATS) -> re.Pattern[str]:
     """The expression *text* of the parameter *field*; raises InvalidInput where it is unusable."""
-    reason = _refusal(text)
+    reason = _refusal(text, most_repeats)
     if reason is None:
         try:
             return re.compile(text)
@@ -32,13 +32,13 @@ def compiled(text: str, field: str) -> re.Pattern[str]:
     raise errors.InvalidInput(field=field, reason=reason)
 
 
-def _refusal(text: str) -> str | None:
+def _refusal(text: str, most_repeats: int) -> str | None:
     if len(text) > LONGEST:
         return f"it is longer than {LONGEST} characters"
     parts = _PART.findall(text)
     repeats = _repeats(parts)
-    if sum(repeats) > MOST_REPEATS:
-        return f"it has more than {MOST_REPEATS} repeats"
+    if sum(repeats) > most_repeats:
+        return f"it has more than {most_repeats} repeats"
     if _repeats_a_choice(parts, repeats):
         return "a repeated group must not hold repeats or choices"
     return None

@@ -201,6 +201,17 @@ def test_what_is_malformed(program):
     refused(program.get("/shares?name=%00"), 400)
 
 
+@pytest.mark.parametrize("name", ["name~", "description~"])
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", "(a|a)+$", "(a*)*b", "(a?){9}", "a?" * 9, "(a)*(a)*(a)*b"]
+)
+def test_a_pattern_that_could_take_for_ever(program, name, pattern):
+    """On SQLite it is this process that matches, and everybody waits meanwhile."""
+    program.new_share(name="a" * 9, description="a" * 9, drain=False)
+    refused(program.get(f"/shares?{urlencode({name: pattern})}"), 400)
+    assert len(program.get(f"/shares?{urlencode({name: '^a.*a+$'})}")["shares"]) == 1
+
+
 def test_no_value_of_a_filter_is_an_error_of_the_server(program, shares):
     texts = ["", " ", "%", "'", "\\", "é", "😀", "x" * 2000, "null", "[]", "{}", "-1", "1e9"]
     for field in LIST.fields:
