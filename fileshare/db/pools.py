@@ -123,7 +123,7 @@ def claim(session: Session, wanted: Claim) -> bool:
         "seen": wanted.report_seq,
         "size": wanted.size,
     }
-    if not math.isinf(wanted.most):
+    if wanted.most < _ENDLESS:
         values["most"] = math.floor(wanted.most - wanted.size)
     if not swap(session, _BOUNDED if "most" in values else _UNBOUNDED, values):
         return False
@@ -132,6 +132,8 @@ def claim(session: Session, wanted: Claim) -> bool:
     return True
 
 
+_ENDLESS = 2**62
+"""GiB that nobody can claim; not much more can be written down."""
 _UNBOUNDED = (
     sa.update(PoolReport)
     .where(

@@ -215,7 +215,7 @@ def _pool(pool: Pool, section: Any) -> dict[str, Any]:
             section.reserved_share_extend_percentage,
             reserved,
         ),
-        "thin_provisioning": thin if isinstance(thin, bool) else list(thin),
+        "thin_provisioning": thin if isinstance(thin, bool) else list(thin or ()),
         "max_over_subscription_ratio": _first(
             pool.max_over_subscription_ratio, section.max_over_subscription_ratio
         ),

@@ -101,7 +101,8 @@ class Pool:
 
     ``allocated`` is what shares on it take, ``provisioned`` the sum of the sizes promised to
     them, for thin pools.  Reserved percentages and the ratio are the back end section's where
-    they are None.  ``capabilities`` are free keys that types and expressions may use.
+    they are None.  ``capabilities`` are free keys that types and expressions may use, of plain
+    JSON.  A pool with a number that is none gets no shares.
     """
 
     name: str

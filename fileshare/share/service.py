@@ -6,7 +6,6 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from oslo_log import log as logging
 
@@ -21,6 +20,7 @@ from fileshare.intents.daemon import Daemon
 from fileshare.intents.job import Backend
 from fileshare.intents.rounds import Alive, Periodic, always, plain
 from fileshare.intents.runtime import Runtime
+from fileshare.share import reports
 from fileshare.share.care import Care
 from fileshare.share.ensure import Watch
 from fileshare.share.handlers import HANDLERS
@@ -31,21 +31,6 @@ from fileshare.share.usage import gather
 LOG = logging.getLogger(__name__)
 
 BINARY = "share"
-
-# Columns of a pool's report by the key that the field uses for it.
-_COLUMNS = {
-    "pool": "pool_name",
-    "allocated_gb": "allocated_capacity_gb",
-    "reserved_percentage": "reserved_percentage",
-    "reserved_snapshot_percentage": "reserved_snapshot_percentage",
-    "reserved_share_extend_percentage": "reserved_share_extend_percentage",
-    "max_over_subscription_ratio": "max_over_subscription_ratio",
-}
-_NUMBERS = {
-    "total_gb": "total_capacity_gb",
-    "free_gb": "free_capacity_gb",
-    "provisioned_gb": "provisioned_capacity_gb",
-}
 
 
 class ShareDaemon:
@@ -197,10 +182,11 @@ class ShareDaemon:
         """Tell the schedulers what the pools have."""
         # By the clock that also says when work has settled, however long this takes.
         asked_at = self.runtime.sessions.run(clock.moment)
-        reports = [columns(pool) for pool in loader.backend_report(self.driver, self.runtime.conf)]
+        said = loader.backend_report(self.driver, self.runtime.conf)
+        rows = reports.usable(self.host, said)
         alive()
         self.runtime.sessions.run(
-            lambda session: services.report_pools(session, self.host, self.zone, reports, asked_at)
+            lambda session: services.report_pools(session, self.host, self.zone, rows, asked_at)
         )
 
     def watch(self, alive: Alive = always) -> None:
@@ -239,16 +225,3 @@ class ShareDaemon:
         except Exception:
             # What ends after it does not depend on it: other daemons, and what was promised.
             LOG.exception("The driver of back end %s cannot be closed", self.host)
-
-
-def columns(report: dict[str, Any]) -> dict[str, Any]:
-    """A driver's report as columns of the pool's row; the rest stays under its own keys."""
-    row = {column: report[key] for column, key in _COLUMNS.items() if report.get(key) is not None}
-    for column, key in _NUMBERS.items():
-        number = report.get(key)
-        row[column] = float(number) if isinstance(number, int | float) else None
-    thin = report.get("thin_provisioning", False)
-    row["thin"] = thin is True or (isinstance(thin, list | tuple) and True in thin)
-    taken = {*_COLUMNS.values(), *_NUMBERS.values()}
-    row["capabilities"] = {key: value for key, value in report.items() if key not in taken}
-    return row

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
+import math
 
 import pytest
 import sqlalchemy as sa
-from inprocess import ADMIN, MEMBER, READER
+from inprocess import ADMIN, HOST, MEMBER, READER
 
 from fileshare.db import clock, services
 from fileshare.db.clock import after
@@ -237,3 +239,48 @@ def test_a_clock_that_was_set_back_keeps_no_report_out(api):
     api.write(sa.update(PoolReport).values(reported_at=now + 3600 * SECOND))
     write_report(api, 40.0, now)
     assert known(api) == (40.0, 0)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"free": math.nan},
+        {"total": -math.inf},
+        {"total": "much"},
+        {"allocated": math.nan},
+        {"reserved_percentage": 101},
+        {"reserved_snapshot_percentage": math.nan},
+        {"max_over_subscription_ratio": "auto"},
+        {"thin_provisioning": None, "free": []},
+        {"capabilities": {"tiers": {"slow"}}},
+        {"capabilities": {"latency": math.nan}},
+        {"name": None},
+        {"name": ""},
+        {"name": "x" * 256},
+    ],
+    ids=str,
+)
+def test_a_pool_that_cannot_be_used_keeps_no_other_out(api, names, monkeypatch, caplog, fault):
+    """A15: not those of its own back end, and no placement of anybody."""
+    driver = api.drivers["alpha"]
+    (good,) = driver.pools()
+    bad = dataclasses.replace(good, **{"name": "bad", **fault})
+    monkeypatch.setattr(driver, "pools", lambda: [bad, good])
+    api.report()
+    assert names("backend=alpha") == [f"{HOST}@alpha#{good.name}"]
+    assert "of back end node@alpha takes no shares" in caplog.text
+    shares = [api.new_share() for _ in range(4)]
+    assert {api.show(share)["status"] for share in shares} == {"available"}
+
+
+@pytest.mark.parametrize("much", [math.inf, 1e30])
+def test_a_pool_without_an_end_takes_what_comes(api, monkeypatch, much):
+    driver = api.drivers["alpha"]
+    (pool,) = driver.pools()
+    endless = dataclasses.replace(pool, total=much, free=much)
+    monkeypatch.setattr(driver, "pools", lambda: [endless])
+    api.report()
+    hints = {"only_host": f"{HOST}@alpha#{pool.name}"}
+    share_id = api.new_share(as_=ADMIN, size=3, scheduler_hints=hints)
+    assert api.show(share_id)["status"] == "available"
+    assert known(api)[1] == 3
