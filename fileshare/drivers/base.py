@@ -14,8 +14,9 @@ exception is a defect of the driver and is treated as a DriverError without user
 from __future__ import annotations
 
 import abc
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from oslo_config import cfg
 
@@ -29,6 +30,9 @@ from fileshare.drivers.model import (
     ShareRef,
     SnapshotRef,
 )
+
+DEFECTS: Final = (Exception, SystemExit, asyncio.CancelledError)
+"""What a call of a driver raises by mistake; the last two are meant to end a process or a task."""
 
 
 class Driver(abc.ABC):

@@ -99,7 +99,7 @@ def initialize(
         try:
             driver.setup()
             driver.check()
-        except Exception as error:  # noqa: BLE001  (whatever a driver raises, the daemon lives on)
+        except base.DEFECTS as error:  # whatever a driver raises, the daemon lives on
             reason = describe(error)
             LOG.warning(
                 "Back end %s does not work, next try in %s s: %s", driver.name, pause, reason
@@ -113,7 +113,7 @@ def initialize(
     return False
 
 
-def describe(error: Exception) -> str:
+def describe(error: BaseException) -> str:
     """What an operator should read about a failure of a driver."""
     if isinstance(error, errors.DriverError):
         return error.operator_text

@@ -173,7 +173,8 @@ class Daemon:
                 continue
             try:
                 self.consumer.perform(intent_id)
-            except Exception:
+            except BaseException:
+                # Also what is to end a thread: this one has other work to do.
                 # The claim ends by itself and the work is done again; see [intents] lease.
                 LOG.exception("Intent %s could not be performed", intent_id)
             finally:

@@ -16,7 +16,7 @@ from fileshare.db.intents import LostClaim
 from fileshare.db.models import Intent
 from fileshare.db.session import TRANSIENT, Session
 from fileshare.domain.quotas import Charge
-from fileshare.drivers.base import Driver
+from fileshare.drivers.base import DEFECTS, Driver
 from fileshare.intents import failpoints
 from fileshare.intents.grip import Grip
 from fileshare.intents.kinds import Work
@@ -177,7 +177,7 @@ class Job(Generic[W]):
                 yield self.backend.driver
             except (errors.FileshareError, LostClaim, *TRANSIENT):
                 raise  # the database's troubles are not the driver's
-            except Exception as error:
+            except DEFECTS as error:
                 # A defect of the driver; its user is told no detail.
                 raise errors.DriverError(
                     operator_text=f"{type(error).__name__}: {error}"

@@ -19,7 +19,7 @@ from fileshare.db.session import Session
 from fileshare.db.transitions import rule_states
 from fileshare.domain.lifecycle import SHARE
 from fileshare.drivers import loader
-from fileshare.drivers.base import Driver
+from fileshare.drivers.base import DEFECTS, Driver
 from fileshare.drivers.model import AccessChange, AccessRule, Export
 from fileshare.intents import destinations, failpoints
 from fileshare.intents.holding import promise_rules
@@ -97,7 +97,7 @@ class Care:
         except errors.FileshareError:
             self.alive()
             raise
-        except Exception as error:
+        except DEFECTS as error:
             self.alive()
             raise errors.DriverError(operator_text=loader.describe(error)) from error
         self.alive()
@@ -108,7 +108,7 @@ class Care:
         reason: str | None = None
         try:
             self.driver.check()
-        except Exception as error:  # noqa: BLE001  (whatever a driver raises)
+        except DEFECTS as error:
             reason = loader.describe(error)
         self.alive()
         return reason
