@@ -322,7 +322,8 @@ def _write_pool(session: Session, backend: str, host: str, values: Mapping[str, 
 def _forget_claims(session: Session, host: str, asked_at: dt.datetime) -> None:
     """What settled before the report was asked for is counted by it.
 
-    Whoever places something waits meanwhile, so only instances that have claims are looked at.
+    What settled since is not, whatever is done with it by now.  Whoever places something waits
+    meanwhile, so only instances that have claims are looked at.
     """
     working = ShareInstance.status.in_(_WORKING)
     count(
@@ -336,7 +337,6 @@ def _forget_claims(session: Session, host: str, asked_at: dt.datetime) -> None:
                 ShareInstance.settled_at.is_(None),
                 ShareInstance.settled_at < asked_at,
                 ShareInstance.settled_at > now(),  # the clock was set back since
-                ShareInstance.status != Status.AVAILABLE,
             ),
         )
         .values(claimed_gb=0),

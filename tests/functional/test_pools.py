@@ -222,6 +222,27 @@ def test_what_settles_while_a_back_end_answers_stays_claimed(api, monkeypatch):
     assert known(api) == (SIZE - 7, 0)
 
 
+def test_what_works_again_stays_claimed_as_long_as_no_report_counts_it(api, monkeypatch):
+    """The next verb has begun when the answer is written that came before the last one's end."""
+    daemon = ShareDaemon(api.runtime, "alpha", "here")
+    pools = daemon.driver.pools
+
+    def answer():
+        found = pools()
+        share = api.new_share(size=7, availability_zone=daemon.zone)
+        assert api.act(share, "shrink", {"new_size": 6}).status == 202
+        assert api.show(share)["status"] == "shrinking"
+        return found
+
+    monkeypatch.setattr(daemon.driver, "pools", answer)
+    daemon.report()
+    assert known(api) == (SIZE, 7)
+    api.drain()
+    monkeypatch.setattr(daemon.driver, "pools", pools)
+    daemon.report()
+    assert known(api) == (SIZE - 6, 0)
+
+
 def test_a_report_that_was_overtaken_says_nothing(api):
     """Of two daemons of one back end, one was asked first and writes last."""
     api.write(sa.delete(PoolReport).where(PoolReport.backend.endswith("@alpha")))
