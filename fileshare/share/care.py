@@ -20,7 +20,7 @@ from fileshare.db.transitions import rule_states
 from fileshare.domain.lifecycle import SHARE
 from fileshare.drivers import loader
 from fileshare.drivers.base import DEFECTS, Driver
-from fileshare.drivers.model import AccessChange, AccessRule, Export
+from fileshare.drivers.model import AccessChange, AccessRule, ShareRef
 from fileshare.intents import destinations, failpoints
 from fileshare.intents.holding import promise_rules
 from fileshare.intents.rounds import Alive, always
@@ -138,11 +138,21 @@ def restore(care: Care, instance_id: str, *, flags: bool) -> Restored | None:
             lambda session: references.of_instance(session, instance_id)
         )
         try:
-            found = care.call(care.driver.ensure, subject.ref)
+            rows = care.call(_ensured, care.driver, subject.ref)
         except errors.DriverError as error:
             return Restored(lost=_judged(care, error))
-        kept = _keep(care, candidate, subject, found, flags=flags)
+        kept = _keep(care, candidate, subject, rows, flags=flags)
         return None if kept is None else _apply(care, subject, *kept)
+
+
+def _ensured(driver: Driver, ref: ShareRef) -> list[dict[str, object]]:
+    return references.exports(driver.ensure(ref))
+
+
+def _enforced(driver: Driver, ref: ShareRef, rules: tuple[AccessRule, ...]) -> tuple[bool, bool]:
+    """Make the back end enforce the whole set; whether it did not before, or refuses some."""
+    result = driver.apply_access(ref, AccessChange(rules))
+    return bool(result.changed), any(found.error for found in result.rules.values())
 
 
 def _judged(care: Care, error: errors.DriverError) -> errors.DriverError:
@@ -156,14 +166,18 @@ def _judged(care: Care, error: errors.DriverError) -> errors.DriverError:
 
 
 def _keep(
-    care: Care, candidate: Candidate, subject: Subject, found: list[Export], *, flags: bool
+    care: Care,
+    candidate: Candidate,
+    subject: Subject,
+    rows: list[dict[str, object]],
+    *,
+    flags: bool,
 ) -> tuple[tuple[AccessRule, ...], tuple[str, ...]] | None:
     """Write the exports; the rules as they are now, and what was brought back.
 
     None where a verb has begun.  The call may have taken long, and the lock of a process that
     was stopped in it may be somebody else's: of the instance nothing is known any more.
     """
-    rows = [references.columns(export) for export in found]
 
     def write(session: Session) -> tuple[tuple[AccessRule, ...], tuple[str, ...]] | None:
         transitions.hold(session, candidate.share_id)
@@ -180,12 +194,11 @@ def _apply(
 ) -> Restored:
     """Make the back end enforce the whole set: who stays in it is never cut off."""
     try:
-        result = care.call(care.driver.apply_access, subject.ref, AccessChange(rules))
+        changed, refused = care.call(_enforced, care.driver, subject.ref, rules)
     except errors.DriverError as error:
         LOG.warning("Access rules of instance %s: %s", subject.ref.id, error.operator_text)
         return Restored(what, rules_failed=True)
-    refused = any(found.error for found in result.rules.values())
-    return Restored((*what, RULES) if result.changed else what, rules_failed=refused)
+    return Restored((*what, RULES) if changed else what, rules_failed=refused)
 
 
 def queue_rules(runtime: Runtime, candidate: Candidate) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 from fileshare.db import access, placements
 from fileshare.db.access import RuleOnInstance
@@ -66,13 +67,28 @@ def _subject(placed: Placed) -> Subject:
     return Subject(placed.share, placed.instance, ref)
 
 
-def columns(export: Export) -> dict[str, object]:
-    """An export as columns of the table of export locations."""
+_LONGEST_PATH: Final = 2000
+
+
+def exports(made: Iterable[Export]) -> list[dict[str, object]]:
+    """A driver's answer as rows of the table of export locations.
+
+    Raises ValueError or another error of Python's where it cannot be stored: read it where such
+    are the driver's.
+    """
+    return [_columns(export) for export in made]
+
+
+def _columns(export: Export) -> dict[str, object]:
+    if not isinstance(export.path, str) or not 0 < len(export.path) <= _LONGEST_PATH:
+        raise ValueError("An export has no path, or one that is too long.")
+    extra = dict(export.metadata)
+    json.dumps(extra, allow_nan=False)
     return {
         "path": export.path,
-        "is_admin_only": export.admin_only,
-        "preferred": export.preferred,
-        "extra": dict(export.metadata),
+        "is_admin_only": bool(export.admin_only),
+        "preferred": bool(export.preferred),
+        "extra": extra,
     }
 
 

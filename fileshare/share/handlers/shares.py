@@ -39,13 +39,12 @@ def create(job: Job[CreateShare]) -> Outcome:
     subject: Subject = job.look()
     try:
         with job.driving(subject.ref.id) as driver:
-            made = driver.create(subject.ref)
+            rows = references.exports(driver.create(subject.ref))
     except errors.DriverError as error:
         if error.transient and job.intent.attempts < job.runtime.conf.intents.max_attempts:
             raise
         return _elsewhere(job, subject, error)
     finished = {"progress": "100%"}
-    rows = [references.columns(export) for export in made]
     return Done(
         Settlement(share=finished, instance=finished),
         writes=[lambda session: exports.add(session, subject.instance.id, rows)],
