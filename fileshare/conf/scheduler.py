@@ -78,7 +78,8 @@ OPTS: tuple[cfg.Opt, ...] = (
         min=0,
         help=(
             "Seconds that a request waits while no back end has reported yet, before it fails. "
-            "Back ends report once they are ready, so a new deployment needs a while."
+            "Back ends report once they are ready, so a new deployment needs a while. So long "
+            "waits as well who extends a share whose back end is down."
         ),
     ),
 )

@@ -71,10 +71,14 @@ class CreateShare(Work):
 
 @dataclass(frozen=True, slots=True)
 class CheckExtend(Work):
-    """Ask whether the share's pool has room for *size* GiB in all, and claim it."""
+    """Ask whether the share's pool has room for *size* GiB in all, and claim it.
+
+    *waited_since* is when its back end was first found down (seconds since the epoch).
+    """
 
     kind, event = "share.extend_check", "share.extend"
     size: int = 0
+    waited_since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class Placement:
             return Failed(errors.NoValidHost(summary=tried, last_filter=pipeline.TRIED[0]))
         _, request, states = job.look()
         if not states:
-            return self._wait(job)
+            return self._wait(job) or Failed(errors.NotReady())
         choice = self.placing.choose(states, request)
         if choice.pool is None:
             return _no_room(choice, failures=work.failures)
@@ -96,9 +96,15 @@ class Placement:
         )
 
     def check_extend(self, job: Job[CheckExtend]) -> Outcome:
-        """Claim of the share's pool what it is to grow by, and hand on to its back end."""
+        """Claim of the share's pool what it is to grow by, and hand on to its back end.
+
+        One that is down is waited for: its daemon may only be starting anew.
+        """
         size = job.work.size
         placed, request, states = job.look()
+        pause = None if states else self._wait(job)
+        if pause is not None:
+            return pause
         choice = self.extending.choose(states, request)
         if choice.pool is None:
             return _no_room(choice)
@@ -139,13 +145,13 @@ class Placement:
             with_disabled=with_disabled,
         )
 
-    def _wait(self, job: Job[PlaceShare]) -> Outcome:
-        """No back end has reported: wait for the first, but not for ever."""
+    def _wait(self, job: Job[PlaceShare] | Job[CheckExtend]) -> Again | None:
+        """A pause where no pool is there; None when that has been so for long enough."""
         # By the database's clock: another node may have looked first.
         now = job.read(clock.read)
         since = job.work.waited_since or now
         if now - since >= self.conf.scheduler_driver_init_wait_time:
-            return Failed(errors.NotReady())
+            return None
         return Again(PAUSE, dataclasses.replace(job.work, waited_since=since))
 
 

@@ -253,9 +253,30 @@ def test_an_extend_on_a_disabled_service_goes_on_and_on_a_lost_one_fails(cloud):
     cloud.scheduler().perform(intent_id)
     assert cloud.intent(intent_id).kind == ExtendShare.kind
     cloud.age_heartbeats(1000)
+    cloud.conf.set_override("scheduler_driver_init_wait_time", 0)
     intent_id = extending(cloud, 15)
     cloud.scheduler().perform(intent_id)
     assert cloud.messages() == [("008", "002")]
+    assert cloud.share_of(intent_id).status == Status.AVAILABLE
+
+
+def test_an_extend_waits_for_a_service_that_starts_anew(cloud):
+    """A05: a gap of some seconds refuses nothing that would be done after it."""
+    cloud.backend(ALPHA)
+    cloud.report(ALPHA)
+    cloud.backend(BETA)
+    cloud.age_heartbeats(1000)
+    cloud.report(BETA)
+    intent_id = extending(cloud, 15)
+    cloud.scheduler().perform(intent_id)
+    waiting = cloud.intent(intent_id)
+    assert (waiting.state, waiting.kind) == (IntentState.OPEN, CheckExtend.kind)
+    assert waiting.payload["waited_since"] > 0
+    cloud.age_heartbeats(0)
+    make_due(cloud, intent_id)
+    cloud.scheduler().perform(intent_id)
+    assert cloud.intent(intent_id).kind == ExtendShare.kind
+    assert cloud.messages() == []
 
 
 def test_a_choice_on_an_old_report_is_made_again(cloud, monkeypatch):
