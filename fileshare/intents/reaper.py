@@ -12,7 +12,7 @@ from fileshare import errors
 from fileshare.context import leave_the_log
 from fileshare.db import intents
 from fileshare.db.intents import LostClaim
-from fileshare.db.session import Session
+from fileshare.db.session import TRANSIENT, Session
 from fileshare.domain.notices import Notice
 from fileshare.intents.announcements import Begun
 from fileshare.intents.job import Job, tell_the_log_of
@@ -70,6 +70,11 @@ def _give_up_if_known(runtime: Runtime, intent_id: str) -> bool:
         return give_up(runtime, intent_id)
     except errors.Unsupported as unknown:
         LOG.warning("Intent %s is left to a newer release: %s", intent_id, unknown)
+        return False
+    except TRANSIENT:
+        raise  # the others fare no better without a database
+    except Exception:
+        LOG.exception("Intent %s could not be given up", intent_id)
         return False
 
 

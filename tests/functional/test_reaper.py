@@ -8,7 +8,7 @@ from inprocess import ADMIN, HOST
 
 from fileshare.db import services
 from fileshare.db.clock import after
-from fileshare.db.models import Intent, Member, Service
+from fileshare.db.models import Intent, Member, Service, ShareInstance
 from fileshare.intents import destinations
 from fileshare.intents.outcomes import LONGEST_PAUSE
 from fileshare.intents.reaper import Reaper
@@ -78,6 +78,19 @@ def test_what_nobody_takes_is_given_up(program, reaper, clock):
     assert look(reaper, clock, 62) == 1
     assert program.show(share_id)["status"] == "error"
     assert program.messages(share_id)
+
+
+def test_one_that_cannot_be_given_up_keeps_no_other(program, reaper, clock, caplog):
+    """B04: the oldest one cannot be settled, because rows that it needs are gone."""
+    broken = program.new_share()
+    assert program.act(broken, "force_delete", as_=ADMIN).status == 202
+    late(program, broken, NIGHT + HOUR)
+    mine = ShareInstance.share_id == broken
+    program.write(sa.update(ShareInstance).where(mine).values(deleted_at=after(0)))
+    other = waiting(program)
+    assert look(reaper, clock, 62) == 1
+    assert program.show(other)["status"] == "error"
+    assert "could not be given up" in caplog.text
 
 
 def test_who_waits_in_a_long_queue_is_not_given_up(program, reaper, clock):
