@@ -19,6 +19,14 @@ class Remedy(enum.Enum):
     OPERATOR = "Ask the operator; the details are in the service logs."
 
 
+def storable(text: str) -> str:
+    """*text* with what no database takes (half characters, zeros) written as it is in Python.
+
+    What a command of a back end says may be in any encoding, or none.
+    """
+    return text.encode(errors="backslashreplace").decode().replace("\x00", "\\x00")
+
+
 class FileshareError(Exception):
     """The root of the catalogue, and the answer to what nobody foresaw.
 
@@ -255,9 +263,9 @@ class DriverError(FileshareError):
         operator_text: str = "",
         **facts: object,
     ) -> None:
-        super().__init__(user_text=user_text, **facts)
-        self.user_text = user_text
-        self.operator_text = operator_text or user_text
+        self.user_text = storable(user_text)
+        self.operator_text = storable(operator_text) or self.user_text
+        super().__init__(user_text=self.user_text, **facts)
 
 
 class BackendBusy(DriverError):

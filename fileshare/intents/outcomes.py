@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fileshare import errors
 from fileshare.db.session import Session
 from fileshare.db.transitions import Settlement
 from fileshare.domain.quotas import Charge
@@ -81,7 +82,8 @@ class Failed:
 
 def describe(error: Exception) -> str:
     """An error for operators: what they need, which a user may not see."""
-    return str(getattr(error, "operator_text", "")) or f"{type(error).__name__}: {error}"
+    text = str(getattr(error, "operator_text", "")) or f"{type(error).__name__}: {error}"
+    return errors.storable(text)
 
 
 Outcome = Done | Again | HandOn | Park | Failed

@@ -114,7 +114,7 @@ def _failed(session: Session, job: Job[Any], outcome: Failed) -> None:
     for write in outcome.writes:
         write(session)
     if verb.resource == ACCESS.resource:
-        rule_states.fail_queued(session, job.resource_id, str(error))
+        rule_states.fail_queued(session, job.resource_id, errors.storable(str(error)))
     quotas.refund(session, job.charge)
     trace = {"trace": [*job.intent.trace, outcome.trace]} if outcome.trace else {}
     intents.close(session, job.intent, IntentState.FAILED, describe(error), **trace)

@@ -95,10 +95,12 @@ def sync(job: Job[SyncAccess]) -> Outcome:
 
 
 def _outcome(job: Job[SyncAccess], subject: Subject, plan: Plan, result: AccessResult) -> Outcome:
-    refused = {id: found.error for id, found in result.rules.items() if found.error}
+    refused = {
+        id: errors.storable(found.error) for id, found in result.rules.items() if found.error
+    }
     forbidden = {id for id, found in result.rules.items() if found.forbidden}
     keys = {id: found.key for id, found in result.rules.items() if found.key}
-    failed = {rule.mapping_id: refused[rule.id] or "" for rule in plan.keep if rule.id in refused}
+    failed = {rule.mapping_id: refused[rule.id] for rule in plan.keep if rule.id in refused}
     news = [rule for rule in plan.keep if rule.id in refused and rule.state != RuleState.ERROR]
 
     def write(session: Session) -> None:
@@ -121,7 +123,7 @@ def _outcome(job: Job[SyncAccess], subject: Subject, plan: Plan, result: AccessR
     )
 
 
-def _complaint(rule: RuleOnInstance, refused: Mapping[str, str | None]) -> str:
+def _complaint(rule: RuleOnInstance, refused: Mapping[str, str]) -> str:
     """What is told of a bad rule; of a hidden one nothing that could hold its client."""
     if rule.is_hidden:
         return f"Access rule {rule.id} was refused."
