@@ -258,9 +258,17 @@ def silent(session: Session, seconds: float) -> set[str]:
 
 
 def abandoned(
-    session: Session, seconds: float, destinations: Collection[str], limit: int = 100
+    session: Session,
+    seconds: float,
+    destinations: Collection[str],
+    *,
+    without: Collection[str] = (),
+    limit: int = 100,
 ) -> list[str]:
-    """Ids of what nobody has claimed for *seconds* although it was due at *destinations*."""
+    """Ids of what nobody has claimed for *seconds* although it was due at *destinations*.
+
+    The oldest, *without* those that are known already.
+    """
     return list(
         session.scalars(
             sa.select(Intent.id)
@@ -268,6 +276,7 @@ def abandoned(
                 Intent.due <= after(-seconds),
                 Intent.state == IntentState.OPEN,
                 Intent.destination.in_(destinations),
+                Intent.id.not_in(without),
             )
             .order_by(Intent.due)
             .limit(limit)

@@ -24,6 +24,8 @@ from fileshare.intents.runtime import Runtime
 LOG = logging.getLogger(__name__)
 
 OWNER = "reaper"
+AT_ONCE = 100
+"""Intents that are read together."""
 
 
 class Reaper:
@@ -52,10 +54,20 @@ class Reaper:
         gone = [where for where, since in self._since.items() if now - since >= seconds]
         if not gone:
             return 0
-        found = self.runtime.sessions.run(
-            lambda session: intents.abandoned(session, seconds, gone)
-        )
-        return sum(_give_up_if_known(self.runtime, intent_id) for intent_id in found)
+        return self._give_up(seconds, gone)
+
+    def _give_up(self, seconds: float, gone: Sequence[str]) -> int:
+        """Give up all that waits there; what cannot be is passed over, however much it is."""
+        given_up, left = 0, set[str]()
+        while found := self.runtime.sessions.run(
+            lambda session: intents.abandoned(session, seconds, gone, without=left, limit=AT_ONCE)
+        ):
+            for intent_id in found:
+                if _give_up_if_known(self.runtime, intent_id):
+                    given_up += 1
+                else:
+                    left.add(intent_id)
+        return given_up
 
     def _pull_back(self) -> None:
         conf = self.runtime.conf.intents

@@ -10,6 +10,7 @@ from fileshare.db import services
 from fileshare.db.clock import after
 from fileshare.db.models import Intent, Member, Service, ShareInstance
 from fileshare.intents import destinations
+from fileshare.intents import reaper as reaping
 from fileshare.intents.outcomes import LONGEST_PAUSE
 from fileshare.intents.reaper import Reaper
 
@@ -80,8 +81,12 @@ def test_what_nobody_takes_is_given_up(program, reaper, clock):
     assert program.messages(share_id)
 
 
-def test_one_that_cannot_be_given_up_keeps_no_other(program, reaper, clock, caplog):
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_one_that_cannot_be_given_up_keeps_no_other(
+    program, reaper, clock, caplog, monkeypatch, at_once
+):
     """B04: the oldest one cannot be settled, because rows that it needs are gone."""
+    monkeypatch.setattr(reaping, "AT_ONCE", at_once)
     broken = program.new_share()
     assert program.act(broken, "force_delete", as_=ADMIN).status == 202
     late(program, broken, NIGHT + HOUR)
