@@ -38,9 +38,14 @@ def dump(value: object) -> bytes:
     return orjson.dumps(value, _other, _OPTIONS)
 
 
+def holds_null(data: bytes) -> bool:
+    """Whether JSON holds a null character, which some databases do not keep."""
+    return b"\\u0000" in data and _NULL.search(data) is not None
+
+
 def load(data: bytes) -> Any:
     """The value of a body; raises MalformedBody when it is no JSON, or holds a null character."""
-    if b"\\u0000" in data and _NULL.search(data):
+    if holds_null(data):
         raise errors.MalformedBody(reason="a null character is not accepted")
     try:
         return orjson.loads(data)

@@ -17,6 +17,7 @@ from typing import Any
 import jsonschema
 
 from fileshare import errors
+from fileshare.api import encoding
 from fileshare.api.encoding import Json
 
 BIGGEST = 2**31 - 1
@@ -97,6 +98,9 @@ def _literal(text: str) -> Any:
     except ValueError:
         value = ast.literal_eval(text)
     if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
+        raise ValueError(text)
+    # Escapes can write what no body may hold, and no database: halves of characters, and null.
+    if encoding.holds_null(encoding.dump(value)):
         raise ValueError(text)
     return value
 

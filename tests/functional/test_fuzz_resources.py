@@ -162,6 +162,37 @@ def test_queries(program, things, data):
     check(answer, operation.id, str(version), query)
 
 
+# Each parser has texts of its own that it cannot read, and tells so in its own way.
+UNREADABLE = [
+    "0001-01-01T00:00:00+12:00",
+    "9999-12-31T23:59:59-12:00",
+    "a{99999999999999999999}",
+    '{"a": "\\ud800"}',
+    "{'a': '\\ud800'}",
+    '{"\\ud800": "a"}',
+    "{'a': 1j}",
+    "{'a': {1, 'b'}}",
+    "[" * 3000,
+]
+WITH_FIELDS = [id for id in WITH_QUERY if BY_ID[id].query.fields]
+
+
+@pytest.mark.parametrize("id", WITH_FIELDS)
+def test_each_parameter_of_each_query(program, things, id):
+    operation = BY_ID[id]
+    path = path_of(operation, things(), {})
+    for field in operation.query.fields:
+        for text in UNREADABLE:
+            query = f"{quoted(field.name)}={quoted(text)}"
+            version = str(min(operation.span.last, field.span.last))
+            check(program.get(f"{path}?{query}", version=version, as_=ADMIN), id, query)
+
+
+def test_a_literal_holds_no_more_than_a_body(program):
+    for text in ('{"a": "\\u0000"}', "{'a': '\\x00'}", '{"a": "\\ud800"}'):
+        assert program.get(f"/shares?metadata={quoted(text)}").status == 400
+
+
 def quoted(text):
     return urllib.parse.quote(text.encode("utf-8", "surrogatepass"))
 
