@@ -152,6 +152,9 @@ def shrink(unit: Unit, share_id: str, new_size: int) -> None:
     """Make a share smaller; what it gives back is free when the back end has done it."""
     held, intent_id = take(unit, SHARE["shrink"], share_id)
     share = held.share
+    if not share.host:
+        # Declared good although it was never made: nobody would ever take the work.
+        raise errors.Busy(resource="Share", id=share_id, reason="no back end holds it")
     if not 0 < new_size < share.size:
         reason = f"It must be greater than 0 and less than the current size of {share.size} GiB."
         raise errors.InvalidInput(field="new_size", reason=reason)
@@ -160,7 +163,7 @@ def shrink(unit: Unit, share_id: str, new_size: int) -> None:
         reason = f"The share type needs at least {limits.least} GiB."
         raise errors.InvalidInput(field="new_size", reason=reason)
     work = ShrinkShare(new_size)
-    promise(unit, held, intent_id, work, destinations.share(share.host or ""))
+    promise(unit, held, intent_id, work, destinations.share(share.host))
 
 
 @operation

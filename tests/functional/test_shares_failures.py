@@ -196,3 +196,19 @@ def test_what_works_on_a_share_is_stopped_by_reset_status(program, verb):
     program.drain()
     assert (booked(program), program.on_backends()) == ((0, 0), {})
     program.check()
+
+
+def test_no_work_is_promised_on_a_share_that_no_back_end_holds(program):
+    """Nobody would take it up, and the share would wait for that until it is given up."""
+    program.share_type("impossible", absent="True")
+    share_id = program.new_share(size=5, share_type="impossible")
+    assert program.act(share_id, "reset_status", {"status": "available"}, as_=ADMIN).status == 202
+    for action, size in (("shrink", 1), ("extend", 9)):
+        answer = program.act(share_id, action, {"new_size": size})
+        assert answer.status == (202 if action == "extend" else 400)
+        program.drain()
+        assert program.show(share_id)["status"] == "available"
+    rule = {"access_type": "ip", "access_to": "203.0.113.7"}
+    refused(program.act(share_id, "allow_access", rule), 400)
+    assert program.delete(f"/shares/{share_id}").status == 202
+    program.check()
