@@ -93,6 +93,7 @@ _COLUMNS = (
     AccessRule.created_at,
     AccessRule.updated_at,
     Share.project_id,
+    Share.status.label("share_status"),
     Share.access_rules_status.label("share_rules_status"),
     ResourceLock.user_id.label("hidden_by_user"),
     ResourceLock.project_id.label("hidden_by_project"),

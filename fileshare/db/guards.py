@@ -11,7 +11,11 @@ from fileshare.db.query import ALL, Scope
 def share(share_id: str, *expected: sa.ColumnElement[bool], scope: Scope = ALL) -> sa.Update:
     """An UPDATE of the share where it is not deleted, is of *scope*, and is as *expected*."""
     return sa.update(Share).where(
-        Share.id == share_id, Share.deleted_at.is_(None), scope.clause(Share.project_id), *expected
+        Share.id == share_id,
+        Share.deleted_at.is_(None),
+        scope.clause(Share.project_id),
+        scope.in_sight(Share.status),
+        *expected,
     )
 
 

@@ -94,7 +94,9 @@ def get(session: Session, instance_id: str) -> Any:
 def _replicas(scope: Scope, *clauses: sa.ColumnElement[bool]) -> sa.Select[Any]:
     mine = sa.exists(
         sa.select(Share.id).where(
-            Share.id == ShareInstance.share_id, scope.clause(Share.project_id)
+            Share.id == ShareInstance.share_id,
+            scope.clause(Share.project_id),
+            scope.in_sight(Share.status),
         )
     )
     return _unsorted(ShareInstance.replica_state.is_not(None), mine, *clauses)

@@ -15,6 +15,7 @@ from sqlalchemy.sql.functions import char_length
 from fileshare import errors
 from fileshare.context import Context
 from fileshare.domain.listing import Page
+from fileshare.domain.statuses import OUT_OF_SIGHT
 
 Select = sa.Select[Any]
 
@@ -32,6 +33,14 @@ class Scope:
 
     def clause(self, column: Any) -> sa.ColumnElement[bool]:
         return sa.true() if self.project_id is None else column == self.project_id
+
+    def in_sight(self, column: Any) -> sa.ColumnElement[bool]:
+        """Whether a share of the status in *column* is there for the caller."""
+        return sa.true() if self.project_id is None else column.not_in(OUT_OF_SIGHT)
+
+    def sees(self, status: str) -> bool:
+        """The same of one share."""
+        return self.project_id is None or status not in OUT_OF_SIGHT
 
 
 ALL = Scope(None)

@@ -264,10 +264,17 @@ _FILTERS: Mapping[str, Any] = {
 _WIDE = frozenset({"status_not_in", "availability_zone"})
 
 
-def get(session: Session, scope: Scope, share_id: str) -> Any:
-    """The columns of one share that the caller may see; raises NotFound."""
-    visible = sa.or_(scope.clause(Share.project_id), Share.is_public == sa.true())
-    mine = sa.select(*COLUMNS).where(Share.id == share_id, Share.deleted_at.is_(None), visible)
+def get(session: Session, scope: Scope, share_id: str, *, deferred: bool = False) -> Any:
+    """The columns of one share that the caller may see; raises NotFound.
+
+    With *deferred* also one whose deletion is deferred, which is for administrators otherwise.
+    """
+    mine = sa.select(*COLUMNS).where(
+        Share.id == share_id,
+        Share.deleted_at.is_(None),
+        sa.or_(scope.clause(Share.project_id), Share.is_public == sa.true()),
+        sa.true() if deferred else scope.in_sight(Share.status),
+    )
     row = session.connection().execute(mine).one_or_none()
     if row is None:
         raise errors.NotFound(resource="Share", id=share_id)
@@ -290,7 +297,10 @@ def present(session: Session, scope: Scope, share_ids: Collection[str]) -> dict[
     visible = sa.or_(scope.clause(Share.project_id), Share.is_public == sa.true())
     rows = session.execute(
         sa.select(Share.id, Share.project_id).where(
-            Share.id.in_(share_ids), Share.deleted_at.is_(None), visible
+            Share.id.in_(share_ids),
+            Share.deleted_at.is_(None),
+            visible,
+            scope.in_sight(Share.status),
         )
     )
     return {row.id: row.project_id for row in rows}

@@ -101,6 +101,9 @@ BUSY: Final = frozenset(
 )
 """Statuses of an instance that is there already, and that a verb works on."""
 
+OUT_OF_SIGHT: Final = frozenset({Status.DEFERRED_DELETING, Status.ERROR_DEFERRED_DELETING})
+"""Statuses of a share that is deleted as far as its project is concerned."""
+
 RESETTABLE: Final = (
     Status.CREATING,
     Status.AVAILABLE,

@@ -43,6 +43,7 @@ class Rule(NamedTuple):
     metadata: Mapping[str, str]
     created_at: Any
     updated_at: Any
+    share_status: str
     share_rules_status: str
     state: str | None
     keeper: Keeper | None
@@ -110,7 +111,8 @@ def get(unit: Unit, access_id: str) -> Rule:
 
 def _get(unit: Unit, access_id: str) -> Rule:
     rule = _rules(access.get(unit.session, access_id))[0]
-    if unit.scope.project_id not in {None, rule.project_id}:
+    mine = unit.scope.project_id in {None, rule.project_id}
+    if not mine or not unit.scope.sees(rule.share_status):
         raise errors.NotFound(resource="Access rule", id=access_id)
     return rule
 

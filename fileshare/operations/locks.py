@@ -44,11 +44,17 @@ def get(unit: Unit, lock_id: str) -> Any:
 
 @operation
 def target(unit: Unit, resource_type: str, resource_id: str) -> Target:
-    """What shall be locked, whoever's it is; raises NotFound."""
+    """What shall be locked, whoever's it is, if it is not out of the caller's sight.
+
+    Raises NotFound.
+    """
     share_id = resource_id
     if resource_type == ACCESS_RULE:
         share_id = access.get(unit.session, resource_id)[0].share_id
     share = shares.get(unit.session, ALL, share_id)
+    if not unit.scope.sees(share.status):
+        name = "Access rule" if resource_type == ACCESS_RULE else "Share"
+        raise errors.NotFound(resource=name, id=resource_id)
     return Target(resource_id, share.project_id, share.user_id, share.is_public)
 
 

@@ -15,7 +15,7 @@ from fileshare.domain import specs
 from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.listing import Page
 from fileshare.domain.quotas import Charge
-from fileshare.domain.statuses import RESETTABLE, Status
+from fileshare.domain.statuses import OUT_OF_SIGHT, RESETTABLE
 from fileshare.intents import changes, destinations
 from fileshare.intents.holding import (
     charge_again,
@@ -36,8 +36,6 @@ from fileshare.intents.kinds import (
     Work,
 )
 from fileshare.intents.unit import Unit, operation
-
-HIDDEN = (Status.DEFERRED_DELETING, Status.ERROR_DEFERRED_DELETING)
 
 
 class Shown(NamedTuple):
@@ -85,7 +83,7 @@ def find(
     """The caller's shares, or with *everybodys* those of all projects, that pass *filters*."""
     scope = ALL if everybodys else Scope(unit.ctx.project_id or "")
     if not deferred:
-        filters = {**filters, "status_not_in": HIDDEN}
+        filters = {**filters, "status_not_in": OUT_OF_SIGHT}
     columns = shares.COLUMNS if detail else shares.BRIEF
     found = shares.find(unit.session, scope, filters, page, public=public, columns=columns)
     return Listing(show(unit.session, found.rows, exports=exports), found.total)
@@ -94,8 +92,8 @@ def find(
 @operation
 def get(unit: Unit, share_id: str, *, deferred: bool = True, exports: bool = False) -> Shown:
     """One share; raises NotFound."""
-    row = shares.get(unit.session, unit.scope, share_id)
-    if row.status in HIDDEN and not deferred:
+    row = shares.get(unit.session, unit.scope, share_id, deferred=deferred)
+    if row.status in OUT_OF_SIGHT and not deferred:
         raise errors.NotFound(resource="Share", id=share_id)
     return show(unit.session, [row], exports=exports)[0]
 

@@ -12,8 +12,8 @@ from fileshare.domain import notices
 from fileshare.domain.lifecycle import SHARE, Verb
 from fileshare.domain.notices import Notice, Phase, Priority, moment, share_payload
 from fileshare.domain.periods import Period
+from fileshare.domain.statuses import OUT_OF_SIGHT
 from fileshare.intents.runtime import Runtime
-from fileshare.operations.shares import HIDDEN
 
 EXISTS = "share.exists"
 
@@ -50,7 +50,7 @@ def audit(runtime: Runtime, period: Period, *, actions: bool = False) -> Iterato
 def _actions(row: Any, period: Period) -> Iterator[tuple[str, dt.datetime]]:
     """The creation and the deletion of a share, as far as they fell into *period*."""
     if row.created_at in period:
-        was_made = row.is_charged or row.status in HIDDEN
+        was_made = row.is_charged or row.status in OUT_OF_SIGHT
         made = Phase.END if was_made else Phase.ERROR
         yield from _both(SHARE["create"], made, row.created_at)
     if row.deleted_at in period:

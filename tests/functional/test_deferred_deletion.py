@@ -61,6 +61,62 @@ def test_a_deleted_share_is_out_of_sight_and_free_at_once(deferring):
     deferring.check()
 
 
+def test_no_other_way_leads_to_a_deleted_share(deferring):
+    """What was deleted is gone for its project, whatever is asked of it and however."""
+    share_id = deferring.new_share(size=2)
+    rule = {"access_type": "ip", "access_to": "10.0.0.1"}
+    rule_id = deferring.act(share_id, "allow_access", rule)["access"]["id"]
+    deferring.drain()
+    (export,) = deferring.get(f"/shares/{share_id}/export_locations")["export_locations"]
+    deferring.delete(f"/shares/{share_id}")
+    pairs = {"metadata": {"k": "v"}}
+    share, access = f"/shares/{share_id}", f"/share-access-rules/{rule_id}"
+    exports = f"{share}/export_locations"
+    for path in (share, f"{share}/metadata", exports, f"{exports}/{export['id']}", access):
+        refused(deferring.get(path), 404)
+    for path, body in (
+        (share, {"share": {"display_name": "again"}}),
+        (f"{share}/metadata", pairs),
+        (f"{exports}/{export['id']}/metadata", pairs),
+        (f"{access}/metadata", pairs),
+        (access, {"update_access": {"access_level": "ro"}}),
+    ):
+        refused(deferring.put(path, body), 404)
+    for action, value in (
+        ("extend", {"new_size": 3}),
+        ("shrink", {"new_size": 1}),
+        ("allow_access", {"access_type": "ip", "access_to": "10.0.0.2"}),
+        ("deny_access", {"access_id": rule_id}),
+        ("soft_delete", None),
+        ("restore", None),
+    ):
+        refused(deferring.act(share_id, action, value), 404)
+    refused(deferring.act(share_id, "access_list", version="2.44"), 404)
+    refused(deferring.get(f"/share-access-rules?share_id={share_id}"), 400)
+    for kind, id in (("share", share_id), ("access_rule", rule_id)):
+        lock = {"resource_lock": {"resource_type": kind, "resource_id": id}}
+        refused(deferring.post("/resource-locks", lock), 400)
+    new = {"share_proto": "NFS", "size": 1, "share_type": "default"}
+    near = {"share": {**new, "scheduler_hints": {"same_host": share_id}}}
+    refused(deferring.post("/shares", near), 404)
+    assert deferring.get(f"{share}/metadata", as_=ADMIN)["metadata"] == {}
+    assert deferring.get(access, as_=ADMIN)["access"]["access_level"] == "rw"
+    assert deferring.count(models.ResourceLock) == 0
+    deferring.drain()
+    deferring.check()
+
+
+def test_a_public_share_that_was_deleted_is_out_of_everybodys_sight(deferring):
+    share_id = deferring.new_share(is_public=True, as_=ADMIN)
+    deferring.delete(f"/shares/{share_id}", as_=ADMIN)
+    refused(deferring.get(f"/shares/{share_id}"), 404)
+    refused(deferring.get(f"/shares/{share_id}/export_locations"), 404)
+    refused(deferring.act(share_id, "extend", {"new_size": 2}), 404)
+    assert deferring.act(share_id, "force_delete", as_=ADMIN).status == 202
+    deferring.drain()
+    deferring.check()
+
+
 def test_what_the_back_end_could_not_delete_is_tried_again(deferring):
     share_id = deferring.new_share()
     fail(deferring, "delete error=failed")
@@ -113,10 +169,12 @@ def test_it_takes_no_more_changes_of_its_rules(deferring):
     rule = deferring.act(share_id, "allow_access", allowed)["access"]["id"]
     deferring.drain()
     deferring.delete(f"/shares/{share_id}")
-    refused(deferring.act(share_id, "allow_access", {**allowed, "access_to": "203.0.113.8"}), 400)
-    refused(deferring.act(share_id, "deny_access", {"access_id": rule}), 400)
+    other = {**allowed, "access_to": "203.0.113.8"}
     level = {"update_access": {"access_level": "ro"}}
-    refused(deferring.put(f"/share-access-rules/{rule}", level), 400)
+    for as_, status in ((ADMIN, 400), (MEMBER, 404)):
+        refused(deferring.act(share_id, "allow_access", other, as_=as_), status)
+        refused(deferring.act(share_id, "deny_access", {"access_id": rule}, as_=as_), status)
+        refused(deferring.put(f"/share-access-rules/{rule}", level, as_=as_), status)
     deferring.drain()
     assert statuses(deferring) == []
     deferring.check()
@@ -161,7 +219,7 @@ def test_out_of_the_bin_it_does_not_come_back(deferring):
     assert deferring.delete(f"/shares/{share_id}").status == 202
     deferring.drain()
     refused(deferring.act(share_id, "restore", as_=ADMIN), 403)
-    refused(deferring.act(share_id, "restore", as_=MEMBER), 403)
+    refused(deferring.act(share_id, "restore", as_=MEMBER), 404)
     fail(deferring)
     assert recycle_bin.try_again(deferring.runtime) == 1
     deferring.drain()

@@ -353,11 +353,11 @@ def test_statuses_in_which_a_share_takes_no_change(program, verb):
     share_id = program.new_share(size=5)
     for word in sorted(SHARE_STATUSES - sources):
         set_share(program, share_id, status=word)
+        # Who may not see shares whose deletion is deferred is told that there is none.
         if verb == "delete":
-            # Who may not see shares whose deletion is deferred is told that there is none.
             answer = program.delete(f"/shares/{share_id}", as_=ADMIN)
         else:
-            answer = program.act(share_id, verb, ACTIONS[verb])
+            answer = program.act(share_id, verb, ACTIONS[verb], as_=ADMIN)
         assert word in refused(answer, status)
     assert program.count(models.Intent) == 1  # that of its creation
 

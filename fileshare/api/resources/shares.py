@@ -35,7 +35,7 @@ from fileshare.api.shapes import (
     text,
 )
 from fileshare.domain.listing import Page as Part
-from fileshare.domain.statuses import RulesStatus, Status
+from fileshare.domain.statuses import OUT_OF_SIGHT, RulesStatus, Status
 from fileshare.operations import creates
 from fileshare.operations import shares as operations
 from fileshare.operations.creates import NewShare
@@ -269,7 +269,7 @@ def _find(request: Request, *, detail: bool) -> Page:
     if "project_id" in filters:
         everybodys = True
     deferred = request.allowed(LIST_DEFERRED)
-    if filters.get("status") in operations.HIDDEN:
+    if filters.get("status") in OUT_OF_SIGHT:
         request.authorize(LIST_DEFERRED)
     limit = query.get("limit")
     listing = operations.find(
@@ -421,7 +421,7 @@ def delete(request: Request, id: str) -> None:
     try:
         operations.delete(request.runtime, request.ctx, id, request.query.get("share_group_id"))
     except errors.WrongStatus as error:
-        if error.facts["status"] in operations.HIDDEN and not request.allowed(LIST_DEFERRED):
+        if error.facts["status"] in OUT_OF_SIGHT and not request.allowed(LIST_DEFERRED):
             # Deleted already, as far as the caller knows.
             raise errors.NotFound(resource="Share", id=id) from error
         raise

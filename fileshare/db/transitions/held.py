@@ -54,11 +54,15 @@ def own(session: Session, share_id: str, scope: Scope, *, rule: str) -> Share:
 
 
 def refuse_foreign(share: Share, scope: Scope, *, rule: str) -> None:
-    """Raise NotFound for a share of another project, Forbidden where it is public."""
-    if scope.project_id in {None, share.project_id}:
-        return
-    if share.is_public:
-        raise errors.Forbidden(rule=rule)
+    """Raise NotFound for a share of another project, Forbidden where it is public.
+
+    One that is out of sight is nobody's but an administrator's.
+    """
+    if scope.sees(share.status):
+        if scope.project_id in {None, share.project_id}:
+            return
+        if share.is_public:
+            raise errors.Forbidden(rule=rule)
     raise errors.NotFound(resource="Share", id=share.id)
 
 
