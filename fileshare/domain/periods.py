@@ -41,6 +41,9 @@ def _start_of(kind: str, moment: dt.datetime) -> dt.datetime:
 def parse(text: str) -> dt.datetime:
     """A moment such as *2026-11-01* or *2026-11-01 06:30:00+02:00*, in UTC; raises ValueError."""
     moment = dt.datetime.fromisoformat(text)
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(dt.UTC).replace(tzinfo=None)
-    return moment
+    if moment.tzinfo is None:
+        return moment
+    try:
+        return moment.astimezone(dt.UTC).replace(tzinfo=None)
+    except OverflowError:
+        raise ValueError(f"{text} is no moment of UTC") from None

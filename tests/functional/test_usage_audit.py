@@ -239,6 +239,7 @@ def test_without_a_driver_nothing_is_pretended(program, audit):
         ("--start", "2026-03-02", "--end", "2026-03-01"),
         ("--start", "yesterday", "--end", "2026-03-01"),
         ("--start", "2026-02-30", "--end", "2026-03-01"),
+        ("--start", "2026-03-01", "--end", "9999-12-31T23:59:59-01:00"),
         ("-f", "xml"),
         ("shares",),
     ],
