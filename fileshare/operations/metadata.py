@@ -35,6 +35,16 @@ def _locked(unit: Unit, *, all_keys: bool) -> frozenset[str]:
     return frozenset(() if all_keys else unit.runtime.conf.admin_only_metadata)
 
 
+def _hold(unit: Unit, share_id: str) -> tuple[Any, dict[str, str]]:
+    """A share that the caller may change, and its metadata, which nobody else changes meanwhile.
+
+    The share is read when it is held: of one that finds its place until then, the back end has
+    read the metadata already and must be told.
+    """
+    old = share_metadata.hold(unit.session, share_id)
+    return shares.own(unit.session, unit.scope, share_id), old
+
+
 @operation
 def merge(
     unit: Unit, share_id: str, pairs: Mapping[str, str], *, all_keys: bool
@@ -43,9 +53,8 @@ def merge(
 
     Without *all_keys*, the keys of admin_only_metadata are refused.
     """
-    share = shares.own(unit.session, unit.scope, share_id)
+    share, old = _hold(unit, share_id)
     domain.refuse(pairs, _locked(unit, all_keys=all_keys))
-    old = share_metadata.hold(unit.session, share_id)
     return _change(unit, share, old, {**old, **pairs}, pairs)
 
 
@@ -54,18 +63,16 @@ def replace(
     unit: Unit, share_id: str, pairs: Mapping[str, str], *, all_keys: bool
 ) -> dict[str, str]:
     """Make the metadata equal to *pairs*; without *all_keys*, keys of operators stay."""
-    share = shares.own(unit.session, unit.scope, share_id)
+    share, old = _hold(unit, share_id)
     locked = _locked(unit, all_keys=all_keys)
     domain.refuse(pairs, locked)
-    old = share_metadata.hold(unit.session, share_id)
     return _change(unit, share, old, domain.replaced(old, pairs, locked), pairs)
 
 
 @operation
 def remove(unit: Unit, share_id: str, key: str, *, all_keys: bool) -> None:
     """Remove one key; raises NotFound, and Refused for an operator's."""
-    share = shares.own(unit.session, unit.scope, share_id)
-    old = share_metadata.hold(unit.session, share_id)
+    share, old = _hold(unit, share_id)
     domain.item(old, key)
     domain.refuse([key], _locked(unit, all_keys=all_keys))
     _change(unit, share, old, domain.without(old, key), ())

@@ -8,7 +8,7 @@ import inprocess
 import pytest
 import sqlalchemy as sa
 
-from fileshare.db import models
+from fileshare.db import models, share_metadata
 from fileshare.drivers.dummy.driver import METADATA
 from fileshare.drivers.dummy.state import SHARES
 
@@ -59,6 +59,26 @@ def test_the_back_end_is_told(updating):
         assert updating.ask(method, path + tail, {"metadata": pairs}).status == 200
         updating.drain()
         assert told(updating, share_id).items() >= pairs.items()
+    updating.check()
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_a_back_end_that_is_chosen_meanwhile_is_told(updating, monkeypatch, method):
+    """It makes the share with the metadata of before, so the change must be told besides."""
+    share_id = updating.new_share(drain=False, metadata={"tier": "slow"})
+    hold = share_metadata.hold
+
+    def be_late(session, id):
+        monkeypatch.setattr(share_metadata, "hold", hold)
+        updating.drain()
+        return hold(session, id)
+
+    monkeypatch.setattr(share_metadata, "hold", be_late)
+    pairs = {"metadata": {"tier": "fast"}}
+    assert updating.ask(method, f"/shares/{share_id}/metadata", pairs).status == 200
+    assert updating.show(share_id)["status"] == "available"
+    updating.drain()
+    assert told(updating, share_id) == {"tier": "fast"}
     updating.check()
 
 
