@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from fileshare.db import models, share_metadata
 from fileshare.drivers.dummy.driver import METADATA
 from fileshare.drivers.dummy.state import SHARES
+from fileshare.intents import destinations
 
 FAILED, DONE, NOT_DELETED = ("027", "030"), ("027", "029"), ("027", "031")
 
@@ -79,6 +80,29 @@ def test_a_back_end_that_is_chosen_meanwhile_is_told(updating, monkeypatch, meth
     assert updating.show(share_id)["status"] == "available"
     updating.drain()
     assert told(updating, share_id) == {"tier": "fast"}
+    updating.check()
+
+
+@pytest.mark.parametrize("made_at", ["the first", "another"])
+def test_the_back_end_is_told_when_it_has_made_the_share(updating, made_at):
+    share_id = updating.new_share(drain=False, metadata={"tier": "slow"})
+    destination, placing = updating.bell.rung.popleft()
+    updating.consumers[destination].perform(placing)
+    first = destinations.share(updating.show(share_id)["host"])
+    if made_at == "another":
+        control = updating.state / first.partition("@")[2] / "control.json"
+        control.write_text(json.dumps({"fail": ["create error=failed"]}))
+    pairs = {"metadata": {"tier": "fast"}}
+    assert updating.post(f"/shares/{share_id}/metadata", pairs).status == 200
+    updating.bell.rung.reverse()  # another thread of the daemon may be quicker
+    updating.drain()
+    assert (states(updating, share_id), messages(updating, share_id)) == (["open"], [])
+    assert updating.show(share_id)["status"] == "available"
+    assert (destinations.share(updating.show(share_id)["host"]) == first) is (made_at != "another")
+    updating.make_due()
+    updating.poll()
+    assert told(updating, share_id) == {"tier": "fast"}
+    assert (states(updating, share_id), messages(updating, share_id)) == (["done"], [DONE])
     updating.check()
 
 
