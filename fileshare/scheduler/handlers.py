@@ -98,11 +98,12 @@ class Placement:
     def check_extend(self, job: Job[CheckExtend]) -> Outcome:
         """Claim of the share's pool what it is to grow by, and hand on to its back end.
 
-        One that is down is waited for: its daemon may only be starting anew.
+        One that is down is waited for: its daemon may only be starting anew.  A share that was
+        never made is on none, and refused at once.
         """
         size = job.work.size
         placed, request, states = job.look()
-        pause = None if states else self._wait(job)
+        pause = self._wait(job) if placed.instance.host and not states else None
         if pause is not None:
             return pause
         choice = self.extending.choose(states, request)

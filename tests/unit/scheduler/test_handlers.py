@@ -279,6 +279,17 @@ def test_an_extend_waits_for_a_service_that_starts_anew(cloud):
     assert cloud.messages() == []
 
 
+def test_an_extend_of_what_no_back_end_holds_waits_for_nobody(cloud):
+    """Its creation failed, and somebody declared it good."""
+    cloud.backend(ALPHA)
+    cloud.report(ALPHA)
+    intent_id = cloud.share(CheckExtend(size=15), verb="extend", size=10)
+    assert cloud.instance(intent_id).host is None
+    cloud.scheduler().perform(intent_id)
+    assert cloud.intent(intent_id).state == IntentState.FAILED
+    assert cloud.share_of(intent_id).status == Status.AVAILABLE
+
+
 def test_a_choice_on_an_old_report_is_made_again(cloud, monkeypatch):
     """The pool fills up between the look and the record; the next look sees it."""
     cloud.backend(ALPHA)
