@@ -14,6 +14,7 @@ from fileshare.clients import coordination
 from fileshare.db import clock, services
 from fileshare.db.services import Identity
 from fileshare.drivers import loader
+from fileshare.drivers.base import DEFECTS
 from fileshare.intents import destinations
 from fileshare.intents.consumer import Consumer
 from fileshare.intents.daemon import Daemon
@@ -222,6 +223,6 @@ class ShareDaemon:
             self.daemon.stop()
         try:
             self.driver.close()
-        except Exception:
+        except DEFECTS:
             # What ends after it does not depend on it: other daemons, and what was promised.
             LOG.exception("The driver of back end %s cannot be closed", self.host)

@@ -255,11 +255,12 @@ def test_statements(api):
         api.get("/services?state=up&zone=manila-zone-0", as_=ADMIN)
 
 
-def test_a_driver_that_cannot_be_closed_lets_its_daemon_end(api, caplog):
+@pytest.mark.parametrize("what", [RuntimeError, SystemExit])
+def test_a_driver_that_cannot_be_closed_lets_its_daemon_end(api, caplog, what):
     """The locks of the process are given back and its last notices sent after that."""
 
     def fail():
-        raise RuntimeError("its session is gone")
+        raise what("its session is gone")
 
     daemon = ShareDaemon(api.runtime, "alpha", "test")
     daemon.driver.close = fail
