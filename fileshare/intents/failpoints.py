@@ -1,7 +1,7 @@
 """Named points at which tests may stop a process; nothing happens otherwise.
 
 ``FILESHARE_FAILPOINTS`` is a list of ``name=action`` with commas between; actions are ``kill``
-(SIGKILL to this process), ``raise`` (the worker ends there) and ``sleep:SECONDS``.  A name may be
+(SIGKILL to this process), ``raise`` (the work ends there) and ``sleep:SECONDS``.  A name may be
 narrowed to a kind of work: ``driver.after@share.extend=kill``.
 """
 
@@ -15,7 +15,7 @@ POINTS = ("claimed", "driver.before", "driver.after", "recording", "recorded", "
 
 
 class Injected(BaseException):
-    """What the action ``raise`` raises: like a kill, nothing handles it on its way out."""
+    """What the action ``raise`` raises: like a kill, nothing of the work handles it."""
 
 
 def _armed() -> dict[str, str]:

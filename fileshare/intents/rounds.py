@@ -169,6 +169,8 @@ class Repeated:
             LOG.info("Periodic task %s of %s ends with its daemon", self.task.name, self.host)
         except GivenUp:
             LOG.warning("Periodic task %s of %s woke up and ends", self.task.name, self.host)
+        except KeyboardInterrupt:
+            raise  # where the main thread does it: somebody ends the process
         except BaseException:
             # Also what is to end a thread: the next round is to come.
             LOG.exception("Periodic task %s of %s failed", self.task.name, self.host)

@@ -12,6 +12,7 @@ import pytest
 from inprocess import HOST, running
 from waiting import until
 
+from fileshare.intents.rounds import Periodic, Repeated, plain
 from fileshare.share.service import ShareDaemon
 
 ALPHA = f"{HOST}@alpha"
@@ -89,3 +90,15 @@ def test_what_is_done_by_the_clock_goes_on(alpha, what, method):
         exits = Exits(daemon.driver, method, what, 3)
         until(lambda: not exits.left, "it is called again")
         until(lambda: daemon.reason is None, "it works")
+
+
+def test_who_interrupts_the_process_is_heard(alpha):
+    """The main thread does by itself what is done once, at a start and at an end."""
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    once = Repeated(Periodic("leave", lambda: 0, plain(interrupt)), ALPHA, alpha.runtime)
+    with pytest.raises(KeyboardInterrupt):
+        once.once()
+    assert once.rounds == []
