@@ -16,7 +16,7 @@ from fileshare.intents.rounds import Periodic, Repeated, plain
 from fileshare.share.service import ShareDaemon
 
 ALPHA = f"{HOST}@alpha"
-OPTIONS = {"lease": 2, "poll_interval": 0.1, "workers": 2}
+OPTIONS = {"poll_interval": 0.1, "workers": 2}
 
 
 @pytest.fixture
