@@ -19,6 +19,7 @@ from fileshare.intents.job import Job, tell_the_log_of
 from fileshare.intents.kinds import KINDS, Work
 from fileshare.intents.outcomes import LONGEST_PAUSE, Failed
 from fileshare.intents.record import record
+from fileshare.intents.rounds import Alive, always
 from fileshare.intents.runtime import Runtime
 
 LOG = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ class Reaper:
         self.runtime, self._clock = runtime, clock
         self._since: dict[str, float] = {}
 
-    def reap(self) -> int:
+    def reap(self, alive: Alive = always) -> int:
         """One look; how many were given up."""
         self._pull_back()
         conf = self.runtime.conf
@@ -54,15 +55,19 @@ class Reaper:
         gone = [where for where, since in self._since.items() if now - since >= seconds]
         if not gone:
             return 0
-        return self._give_up(seconds, gone)
+        return self._give_up(seconds, gone, alive)
 
-    def _give_up(self, seconds: float, gone: Sequence[str]) -> int:
-        """Give up all that waits there; what cannot be is passed over, however much it is."""
+    def _give_up(self, seconds: float, gone: Sequence[str], alive: Alive) -> int:
+        """Give up all that waits there; what cannot be is passed over, however much it is.
+
+        That may take long, and ends with its daemon.
+        """
         given_up, left = 0, set[str]()
         while found := self.runtime.sessions.run(
             lambda session: intents.abandoned(session, seconds, gone, without=left, limit=AT_ONCE)
         ):
             for intent_id in found:
+                alive()
                 if _give_up_if_known(self.runtime, intent_id):
                     given_up += 1
                 else:

@@ -49,7 +49,7 @@ def chores(runtime: Runtime, stopping: threading.Event) -> list[Periodic]:
 
     return [
         Periodic("mark down", lambda: conf.service_down_time / 2, plain(mark_down), "mark-down"),
-        Periodic("reap", lambda: conf.service_down_time, plain(Reaper(runtime).reap), "reap"),
+        Periodic("reap", lambda: conf.service_down_time, Reaper(runtime).reap, "reap"),
         Periodic(
             "expire messages",
             lambda: conf.message_reap_interval,

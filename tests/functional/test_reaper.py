@@ -13,6 +13,7 @@ from fileshare.intents import destinations
 from fileshare.intents import reaper as reaping
 from fileshare.intents.outcomes import LONGEST_PAUSE
 from fileshare.intents.reaper import Reaper
+from fileshare.intents.rounds import Stopped
 
 HOUR = 3600
 NIGHT = 10 * HOUR
@@ -96,6 +97,22 @@ def test_one_that_cannot_be_given_up_keeps_no_other(
     assert look(reaper, clock, 62) == 1
     assert program.show(other)["status"] == "error"
     assert "could not be given up" in caplog.text
+
+
+def test_a_look_ends_with_its_daemon(program, reaper, clock):
+    """However much there is to be given up."""
+    shares = [waiting(program) for _ in range(2)]
+    assert look(reaper, clock, 60) == 0
+    left = [None]
+
+    def alive():
+        if not left:
+            raise Stopped
+        left.pop()
+
+    with pytest.raises(Stopped):
+        reaper.reap(alive)
+    assert sorted(program.show(each)["status"] for each in shares) == ["creating", "error"]
 
 
 def test_who_waits_in_a_long_queue_is_not_given_up(program, reaper, clock):
