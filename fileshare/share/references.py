@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +14,7 @@ from fileshare.domain import access as domain_access
 from fileshare.domain.hosts import pool_of
 from fileshare.drivers.model import AccessRule, Export, ShareRef
 from fileshare.intents.job import Job
+from fileshare.share import answers
 
 
 class Subject(NamedTuple):
@@ -82,13 +82,11 @@ def exports(made: Iterable[Export]) -> list[dict[str, object]]:
 def _columns(export: Export) -> dict[str, object]:
     if not isinstance(export.path, str) or not 0 < len(export.path) <= _LONGEST_PATH:
         raise ValueError("An export has no path, or one that is too long.")
-    extra = dict(export.metadata)
-    json.dumps(extra, allow_nan=False)
     return {
-        "path": export.path,
+        "path": answers.text(export.path),
         "is_admin_only": bool(export.admin_only),
         "preferred": bool(export.preferred),
-        "extra": extra,
+        "extra": answers.document(dict(export.metadata)),
     }
 
 

@@ -6,7 +6,6 @@ would fail them all.  A pool that cannot be used is left out, and no other.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -14,6 +13,7 @@ from typing import Any, Final
 from oslo_log import log as logging
 
 from fileshare.domain.hosts import pool_host
+from fileshare.share import answers
 
 LOG = logging.getLogger(__name__)
 
@@ -106,7 +106,6 @@ def _percentage(key: str, value: Any) -> int:
 def _plain(report: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: value for key, value in report.items() if key not in _COLUMNS}
     try:
-        json.dumps(found, allow_nan=False)
+        return answers.document(found)
     except (TypeError, ValueError, RecursionError) as error:
         raise UnusableReport(f"its capabilities cannot be stored: {error}") from error
-    return found

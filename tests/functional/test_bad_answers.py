@@ -14,6 +14,9 @@ ANSWERS = {
     "nothing": None,
     "no path": [Export(path=None)],
     "a path that is too long": [Export(path="x" * 2001)],
+    "a path that is no text": [Export(path="x\udcff")],
+    "a path with a zero": [Export(path="x\x00")],
+    "metadata that are no text": [Export(path="x", metadata={"a": "\udcff"})],
     "metadata that are none": [Export(path="x", metadata={"a": {1}})],
 }
 

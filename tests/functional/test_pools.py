@@ -275,6 +275,7 @@ def test_a_clock_that_was_set_back_keeps_no_report_out(api):
         {"thin_provisioning": None, "free": []},
         {"capabilities": {"tiers": {"slow"}}},
         {"capabilities": {"latency": math.nan}},
+        {"capabilities": {"serial": "\udcff"}},
         {"name": None},
         {"name": ""},
         {"name": "x" * 256},
