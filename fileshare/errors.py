@@ -19,12 +19,13 @@ class Remedy(enum.Enum):
     OPERATOR = "Ask the operator; the details are in the service logs."
 
 
-def storable(text: str) -> str:
+def storable(text: object) -> str:
     """*text* with what no database takes (half characters, zeros) written as it is in Python.
 
-    What a command of a back end says may be in any encoding, or none.
+    What a command of a back end says may be in any encoding, or none; and a driver may hand on
+    the error that says it.
     """
-    return text.encode(errors="backslashreplace").decode().replace("\x00", "\\x00")
+    return str(text).encode(errors="backslashreplace").decode().replace("\x00", "\\x00")
 
 
 class FileshareError(Exception):
@@ -264,7 +265,7 @@ class DriverError(FileshareError):
         **facts: object,
     ) -> None:
         self.user_text = storable(user_text)
-        self.operator_text = storable(operator_text) or self.user_text
+        self.operator_text = storable(operator_text or user_text)
         super().__init__(user_text=self.user_text, **facts)
 
 

@@ -117,7 +117,7 @@ def describe(error: BaseException) -> str:
     """What an operator should read about a failure of a driver."""
     if isinstance(error, errors.DriverError):
         return error.operator_text
-    return f"{type(error).__name__}: {error}"
+    return errors.storable(f"{type(error).__name__}: {error}")
 
 
 def backend_report(driver: base.Driver, conf: cfg.ConfigOpts) -> list[dict[str, Any]]:

@@ -102,3 +102,12 @@ def test_the_sample_has_the_options_of_every_driver():
     assert len(set(names)) == len(names)
     assert {"dummy_state_path", "local_share_path"} <= set(names)
     assert all(opt.help for opt in opts)
+
+
+@pytest.mark.parametrize("error", [OSError("disk\x00full"), OSError("disk\udcfffull")])
+def test_what_operators_read_can_be_stored(error):
+    """Also where a driver hands the error on instead of its text."""
+    for each in (error, errors.DriverError(operator_text=error)):
+        told = loader.describe(each)
+        assert errors.storable(told) == told
+        assert "disk\\" in told
