@@ -61,10 +61,11 @@ def loads(session: Session) -> dict[str, Load]:
 
 def stale(session: Session, down_time: float, seconds: float) -> list[tuple[str, str]]:
     """Services (binary, host) that are down, and have not been heard of for *seconds*."""
-    old = sa.or_(Service.heartbeat_at.is_(None), Service.heartbeat_at <= after(-seconds))
+    # One that never came up has no heartbeat; an administrator may have seen to it already.
+    seen = sa.func.coalesce(Service.heartbeat_at, Service.created_at)
     rows = session.execute(
         sa.select(Service.binary, Service.host)
-        .where(~is_up(down_time), old)
+        .where(~is_up(down_time), seen <= after(-seconds))
         .order_by(Service.binary, Service.host)
     )
     return [(binary, host) for binary, host in rows]

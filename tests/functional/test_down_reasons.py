@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from inprocess import ADMIN, HOST, running
 from waiting import until
 
+from fileshare.db.clock import after
 from fileshare.db.models import Member, PoolReport, Service
 from fileshare.share.service import ShareDaemon
 
@@ -104,3 +105,14 @@ def test_a_new_back_end_waits_for_an_administrator_although_it_failed(cloud):
         until(lambda: is_up(cloud), "it works")
         (service,) = cloud.get("/services", as_=ADMIN)["services"]
         assert service["status"] == "disabled"
+
+
+def test_one_that_never_worked_is_not_forgotten_at_once(cloud):
+    """What an administrator says of it holds while its driver is being mended."""
+    faults(cloud, "setup")
+    with serving(cloud):
+        until(lambda: told(cloud, "Told to fail at setup"), "it says why")
+    cleanup = ("service", "cleanup", "-f", "json")
+    assert managing.run(cloud.runtime, *cleanup).rows == []
+    cloud.write(sa.update(Service).values(created_at=after(-2 * 86400)))
+    assert [each["host"] for each in managing.run(cloud.runtime, *cleanup).rows] == [ALPHA]
