@@ -106,6 +106,25 @@ def test_the_back_end_is_told_when_it_has_made_the_share(updating, made_at):
     updating.check()
 
 
+def test_nobody_is_told_of_a_share_that_was_not_made(updating):
+    share_id = updating.new_share(drain=False, metadata={"tier": "slow"})
+    destination, placing = updating.bell.rung.popleft()
+    updating.consumers[destination].perform(placing)
+    for name in updating.drivers:
+        control = updating.state / name / "control.json"
+        control.write_text(json.dumps({"fail": ["create error=failed"]}))
+    pairs = {"metadata": {"tier": "fast"}}
+    assert updating.post(f"/shares/{share_id}/metadata", pairs).status == 200
+    updating.drain()
+    shown = updating.show(share_id)
+    assert (shown["status"], shown["host"]) == ("error", None)
+    updating.make_due()
+    updating.poll()
+    assert states(updating, share_id) == ["done"]
+    assert FAILED not in messages(updating, share_id)
+    updating.check()
+
+
 def test_other_keys_are_the_users_alone(updating):
     share_id = updating.new_share()
     updating.post(f"/shares/{share_id}/metadata", {"metadata": {"k": "v"}})

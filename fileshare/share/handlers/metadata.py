@@ -34,8 +34,10 @@ def update(job: Job[UpdateMetadata]) -> Outcome:
         return Done()  # deleted meanwhile
     if subject.instance.status in _BEING_MADE:
         return Again(_PAUSE)
-    here = destinations.share(subject.instance.host or "")
-    if subject.instance.host and here != job.intent.destination:
+    if not subject.instance.host:
+        return Done()  # never made: there is nobody to tell
+    here = destinations.share(subject.instance.host)
+    if here != job.intent.destination:
         return HandOn(job.work, here)
     keys = job.runtime.conf.driver_updatable_metadata
     pairs = {key: value for key, value in subject.ref.metadata.items() if key in keys}
