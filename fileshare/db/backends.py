@@ -126,12 +126,14 @@ def rename(session: Session, old: Location, new: Location, down_time: float) -> 
     service_id = _hold(session, BINARY, old.backend_host)
     if service_id is not None:
         _refuse_up(session, service_id, old.backend_host, down_time)
-    done = {
+    # First: what was placed there by now is seen below, and what has not claimed its room yet is
+    # placed anew.
+    done = {PoolReport.__tablename__: _rename_pools(session, old, new)}
+    done |= {
         table.name: _rename_in(session, table, old, new)
         for table in Base.metadata.sorted_tables
         if "host" in table.c and table.name not in _OWN
     }
-    done[PoolReport.__tablename__] = _rename_pools(session, old, new)
     if old.pool is None:
         done[Service.__tablename__] = _rename_service(session, service_id, new)
         done[Intent.__tablename__] = _redirect(session, old, new)
@@ -157,7 +159,10 @@ def _rename_in(session: Session, table: sa.Table, old: Location, new: Location) 
 
 
 def _rename_pools(session: Session, old: Location, new: Location) -> int:
-    """Reports of the old name; where the new one reports by itself already, these go."""
+    """Reports of the old name; where the new one reports by itself already, these go.
+
+    The others count as new ones: schedulers know a report by its number, and the name by it.
+    """
     wanted = sa.true() if old.pool is None else PoolReport.pool == old.pool
     rows = session.execute(
         sa.select(PoolReport.id, PoolReport.pool).where(
@@ -175,7 +180,8 @@ def _rename_pools(session: Session, old: Location, new: Location) -> int:
             continue
         place = Location(new.node, new.backend, pool)
         values = {"host": str(place), "backend": new.backend_host, "pool": pool}
-        count(session, sa.update(PoolReport).where(here).values(**values))
+        renamed = sa.update(PoolReport).where(here)
+        count(session, renamed.values(**values, report_seq=PoolReport.report_seq + 1))
     return len(rows)
 
 

@@ -17,8 +17,10 @@ from oslo_db import exception as db_exception
 from fileshare import errors
 from fileshare.db import (
     access,
+    backends,
     group_types,
     intents,
+    pools,
     quotas,
     services,
     share_metadata,
@@ -26,12 +28,14 @@ from fileshare.db import (
     transitions,
     types,
 )
+from fileshare.db.clock import now
 from fileshare.db.intents import LostClaim
 from fileshare.db.models import (
     AccessMapping,
     AccessRule,
     AvailabilityZone,
     Member,
+    PoolReport,
     Service,
     Share,
     ShareGroupType,
@@ -39,8 +43,11 @@ from fileshare.db.models import (
     ShareType,
     new_id,
 )
+from fileshare.db.pools import Claim
 from fileshare.db.query import ALL, Scope
+from fileshare.db.session import swap
 from fileshare.db.transitions import Settlement, rule_states
+from fileshare.domain.hosts import Location
 from fileshare.domain.lifecycle import SHARE
 from fileshare.domain.quotas import Charge
 from fileshare.domain.statuses import Status
@@ -350,3 +357,53 @@ def test_two_daemons_open_one_service(sessions, interleave):
     assert sorted(read(sessions, Member.id)) == sorted([(one,), (two,)])
     assert len(read(sessions, Service.id)) == 1
     assert read(sessions, AvailabilityZone.name) == [("nova",)]
+
+
+@pytest.fixture
+def unplaced(sessions):
+    """A share that is to be placed, on the one pool of a back end whose daemons have gone."""
+
+    def write(session):
+        name = {"host": rows.HOST, "backend": OLD.backend_host, "pool": "pool1"}
+        report = {**name, "capabilities": {}, "reported_at": now()}
+        session.execute(sa.insert(PoolReport).values(report))
+        return rows.add_share(session, status=Status.CREATING, host=None)
+
+    return sessions.run(write)
+
+
+OLD, NEW = Location("node", "backend1", None), Location("other", "place", None)
+
+
+def place(share_id, report):
+    """What a scheduler writes that has read *report*."""
+
+    def write(session):
+        for row in (Share.id, ShareInstance.share_id):
+            here = sa.update(row.class_).where(row == share_id).values(host=report.host)
+            assert swap(session, here)
+        return pools.claim(session, Claim(report.id, report.report_seq, 9, 1, None))
+
+    return write
+
+
+def rename(session):
+    return backends.rename(session, OLD, NEW, 60)
+
+
+def test_a_placement_while_its_back_end_gets_another_name(sessions, interleave, unplaced):
+    """The share goes by the new name, too: no daemon answers to the old one any more."""
+    report = sessions.run(lambda session: session.scalars(sa.select(PoolReport)).one())
+    claimed, done = interleave(place(unplaced, report), rename)
+    assert claimed
+    assert (done["shares"], done["share_instances"], done["pool_reports"]) == (1, 1, 1)
+    held = sessions.run(lambda session: transitions.read(session, unplaced))
+    assert held.share.host == held.instance.host == "other@place#pool1"
+
+
+def test_a_placement_after_its_back_end_got_another_name(sessions, interleave, unplaced):
+    """It is decided again: what was read of the pool before has the old name."""
+    report = sessions.run(lambda session: session.scalars(sa.select(PoolReport)).one())
+    done, claimed = interleave(rename, place(unplaced, report))
+    assert done["pool_reports"] == 1
+    assert claimed is False
