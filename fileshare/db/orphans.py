@@ -24,6 +24,7 @@ from fileshare.db.models import (
     ShareInstance,
     ShareType,
 )
+from fileshare.db.query import chunks
 from fileshare.db.session import Session, count
 from fileshare.domain.quotas import type_scope
 
@@ -129,5 +130,6 @@ def remove(session: Session) -> None:
         if kind.removable:
             # Looked for first: MySQL deletes from no table that the condition reads.
             keys = session.scalars(sa.select(kind.key).where(kind.alone)).all()
-            if keys:
-                count(session, sa.delete(kind.model).where(kind.key.in_(keys)))
+            # A server takes only so many values in one statement.
+            for page in chunks(keys):
+                count(session, sa.delete(kind.model).where(kind.key.in_(page)))

@@ -147,3 +147,16 @@ def test_an_orphan_of_each_table_is_found_and_named(program, manage, planted):
     assert {row["repaired"] for row in result.rows if row["what"] == "orphan"} == {False}
     manage("fsck", "--timeout", "0", "--repair")
     assert {name for name, _id in found(program)} == {"share_instances", "intents"}
+
+
+@pytest.mark.parametrize("any_url", ["postgresql"], indirect=True)
+def test_more_orphans_than_a_statement_takes_values(program):
+    """PostgreSQL takes 65,535; the others take more than anybody has."""
+    limits = [
+        {"project_id": PROJECT, "scope": type_scope(f"t{number}"), "resource": "shares"}
+        for number in range(66_000)
+    ]
+    table = TABLES["quota_limits"]
+    program.write(sa.insert(table).values(hard_limit=1), limits)
+    program.sessions.run(orphans.remove)
+    assert program.count(table) == 0
