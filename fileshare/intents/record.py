@@ -8,6 +8,7 @@ from typing import Any
 
 from fileshare import errors
 from fileshare.db import intents, messages, quotas, shares, transitions
+from fileshare.db.models import Intent
 from fileshare.db.session import Session
 from fileshare.db.transitions import Settlement, rule_states
 from fileshare.domain.lifecycle import ACCESS, SHARE, Verb
@@ -100,7 +101,7 @@ def _hand_on(session: Session, job: Job[Any], outcome: HandOn) -> None:
 def _failed(session: Session, job: Job[Any], outcome: Failed) -> None:
     verb = job.work.verb()
     error = outcome.error
-    status = _failed_status(verb, error)
+    status = _failed_status(verb, error, job.intent)
     settlement = Settlement()
     if verb is SHARE["create"]:
         # A share that was never made takes no quota; deleting it gives nothing back.
@@ -121,9 +122,11 @@ def _failed(session: Session, job: Job[Any], outcome: Failed) -> None:
     tell(session, job, error)
 
 
-def _failed_status(verb: Verb, error: Exception) -> str:
+def _failed_status(verb: Verb, error: Exception, intent: Intent) -> str:
     declines = isinstance(error, errors.FileshareError) and error.declines
-    return verb.declined if declines and verb.declined else verb.failed
+    # What no back end ever took up has changed nothing either, whyever it was given up.
+    untouched = declines or not intent.begun
+    return verb.declined if untouched and verb.declined else verb.failed
 
 
 def tell(session: Session, job: Job[Any], error: Exception) -> None:
