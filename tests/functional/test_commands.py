@@ -258,10 +258,13 @@ def test_intents_and_history(program, manage):
     (row,) = manage("intent", "list").rows
     assert (row["event"], row["state"], row["share_id"]) == ("share.extend", "open", share_id)
     assert manage("intent", "show", row["id"]).rows["payload"]
+    assert manage("intent", "list", "--limit", "1").err == ""
     assert manage("intent", "retry", row["id"], listing=False).code == 0
     assert manage("intent", "fail", row["id"], listing=False).code == 0
     assert manage("intent", "fail", row["id"], listing=False).code == 1
     assert program.show(share_id)["status"] == "available"  # no back end was asked
+    cut = manage("intent", "list", "--share", share_id, "--limit", "1")
+    assert (len(cut.rows), cut.err) == (1, "There are more than these 1: see --limit.\n")
     history = manage("share", "explain", share_id).rows
     assert {row["what"] for row in history} >= {"promised", "done", "failed", "told", "is"}
     assert manage("share", "explain", new_id()).code == 1

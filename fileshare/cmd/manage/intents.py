@@ -32,7 +32,9 @@ class List(Listing):
         parser: Parser = super().get_parser(prog_name)
         parser.add_argument("--share", help="Only the work on this share.")
         parser.add_argument("--all", action="store_true", help="Closed work too.")
-        parser.add_argument("--limit", type=int, default=1000)
+        parser.add_argument(
+            "--limit", type=int, default=1000, help="How many at most; default: 1000."
+        )
         return parser
 
     def take_action(self, parsed: argparse.Namespace) -> Rows:
@@ -42,9 +44,12 @@ class List(Listing):
             service_context(),
             share_id=parsed.share,
             states=states,
-            limit=parsed.limit,
+            limit=parsed.limit + 1,
         )
-        return _COLUMNS, [[text(getattr(row, name)) for name in _COLUMNS] for row in found]
+        if len(found) > parsed.limit:
+            self.tell(f"There are more than these {parsed.limit}: see --limit.")
+        shown = found[: parsed.limit]
+        return _COLUMNS, [[text(getattr(row, name)) for name in _COLUMNS] for row in shown]
 
 
 def _with_intent(parser: Parser) -> Parser:
