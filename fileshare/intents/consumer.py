@@ -164,8 +164,9 @@ class Consumer:
     def _keep(self, job: Job[Any]) -> None:
         if job.hangs():
             # Not lost yet: should it end before anybody else begins, it has done the work.
-            LOG.error("Intent %s (%s) hangs; its claim ends", job.intent.id, job.work.kind)
-            job.give_up()
+            if not job.is_given_up:
+                LOG.error("Intent %s (%s) hangs; its claim ends", job.intent.id, job.work.kind)
+                job.give_up()
             return
         try:
             job.keep()

@@ -68,6 +68,7 @@ class Job(Generic[W]):
     seen_at: float = field(default_factory=time.monotonic)
     kept_at: float = field(default_factory=time.monotonic)
     lost: threading.Event = field(default_factory=threading.Event)
+    is_given_up: bool = False
     grips: list[Grip] = field(default_factory=list)
     on_failure: list[Callable[[Session], None]] = field(default_factory=list)
     """What else is written should the work fail; a handler adds to it as it goes."""
@@ -124,6 +125,7 @@ class Job(Generic[W]):
         if self.lost.is_set():
             raise LostClaim(self.intent.id)
         self.seen_at = time.monotonic()
+        self.is_given_up = False
         if self.is_ageing():
             self.keep()
 
@@ -136,7 +138,11 @@ class Job(Generic[W]):
         return bool(time.monotonic() - self.seen_at > self.runtime.conf.intents.longest_work)
 
     def give_up(self) -> None:
-        """Let go of what must not be held by work that hangs; it stops where it had held it."""
+        """Let go of what must not be held by work that hangs; it stops where it had held it.
+
+        Until it gives a sign of life, nobody needs to be told again.
+        """
+        self.is_given_up = True
         for grip in self.grips:
             self.lost.set()
             grip.release()

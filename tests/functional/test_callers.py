@@ -312,3 +312,20 @@ def test_work_that_fails_or_hangs_or_is_given_up_is_logged_with_its_caller(api, 
     for line in told:
         assert f" dora {PROJECT} - - D P] [intent " in line
     assert oslo.get_current() is None
+
+
+def test_work_that_hangs_is_told_of_once(api, logs, monkeypatch):
+    """Whoever keeps the claims looks at it three times in a lease, and it may hang for days."""
+    scheduler = api.consumers[destinations.SCHEDULER]
+
+    def run(job, do=scheduler._run):
+        job.seen_at = job.kept_at = float("-inf")
+        for _ in range(3):
+            scheduler.keep_running()
+        return do(job)
+
+    monkeypatch.setattr(scheduler, "_run", run)
+    create(api)
+    api.drain()
+    lines, _records = logs()
+    assert sum("hangs; its claim ends" in line for line in lines) == 1
