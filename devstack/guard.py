@@ -50,9 +50,11 @@ def start(server: Server, owner: int) -> subprocess.Popen[bytes]:
 
 
 def wait_ready(server: Server, guard: subprocess.Popen[bytes], seconds: float = 90) -> None:
-    """Wait until a server serves; RuntimeError with its log's end when it does not."""
+    """Wait until a server serves; one that does not is ended: RuntimeError with its log's end."""
     waiting.until(lambda: guard.poll() is not None or server.ready(), seconds, pause=0.05)
     if guard.poll() is not None or not server.ready():
+        guard.terminate()
+        guard.wait()
         log = (server.directory / f"{server.name}.log").read_text(errors="replace")
         raise RuntimeError(f"{server.name} did not start:\n{log[-4000:]}")
 

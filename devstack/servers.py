@@ -10,12 +10,14 @@ from __future__ import annotations
 import abc
 import contextlib
 import dataclasses
+import fcntl
 import os
 import pwd
 import random
 import shutil
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import ClassVar
 
@@ -30,13 +32,24 @@ class MissingServer(Exception):
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 on which nothing listens."""
-    for port in random.sample(PORTS, k=200):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((HOST, port))
-            return port
-    raise RuntimeError("No free port was found between 20000 and 32000.")
+    """Return a port of 127.0.0.1 on which nothing listens.
+
+    A server may need long until it listens on it.  So all processes of a user go round the ports
+    together, and none is given out again before all others were.
+    """
+    with Path(tempfile.gettempdir(), f"fileshare-port-{os.geteuid()}").open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        newest = int(file.read() or random.choice(PORTS))
+        for step in range(1, len(PORTS)):
+            port = PORTS[(newest - PORTS.start + step) % len(PORTS)]
+            with socket.socket() as probe, contextlib.suppress(OSError):
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind((HOST, port))
+                file.truncate(0)
+                file.write(str(port))
+                return port
+    raise RuntimeError(f"No port is free between {PORTS.start} and {PORTS.stop}.")
 
 
 def program(*names: str) -> str:
