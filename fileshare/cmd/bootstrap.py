@@ -59,20 +59,32 @@ def configure(
 ) -> cfg.ConfigOpts:
     """The options of a process, and its log.
 
-    A *command* logs to standard error, for its standard output is what it answers.
+    A *command* logs to standard error, for its standard output is what it answers.  Files that
+    cannot be read and options that cannot work end the process with the reason.
     """
     conf = cfg.ConfigOpts()
     register(conf)
-    conf(
-        args=sys.argv[1:] if args is None else list(args),
-        project="fileshare",
-        prog=program,
-    )
+    try:
+        conf(
+            args=sys.argv[1:] if args is None else list(args),
+            project="fileshare",
+            prog=program,
+        )
+        _read_all(conf)
+    except cfg.Error as error:
+        raise SystemExit(f"{program}: the configuration cannot be used: {error}") from error
     if command:
         conf.set_default("use_stderr", True)
     logging.setup(conf, program)
     check(conf)
     return conf
+
+
+def _read_all(conf: cfg.ConfigOpts) -> None:
+    """Look at every option: oslo.config finds a wrong value only when it is asked for."""
+    for section in conf.values():
+        if isinstance(section, cfg.ConfigOpts.GroupAttr):
+            dict(section)
 
 
 def check(conf: cfg.ConfigOpts) -> None:
@@ -103,8 +115,9 @@ def reread(conf: cfg.ConfigOpts) -> None:
         if refusal is None:
             conf.mutate_config_files()
             return
-    except cfg.Error:
-        LOG.exception("The options could not be read again, and stay what they were")
+    except cfg.Error as error:
+        text = "The options could not be read again, and stay what they were: %s"
+        LOG.error(text, error)  # noqa: TRY400  (where in oslo.config says nothing)
     else:
         LOG.error("The options cannot be read again, and stay what they were: %s", refusal)
 
@@ -119,6 +132,7 @@ def _as_written(conf: cfg.ConfigOpts) -> cfg.ConfigOpts:
         default_config_files=conf.config_file or [],
         default_config_dirs=conf.config_dir or [],
     )
+    _read_all(fresh)
     return fresh
 
 

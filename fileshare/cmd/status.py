@@ -13,13 +13,16 @@ import os
 import sys
 
 from oslo_config import cfg
+from oslo_db import exception as db_exception
 
+from fileshare import errors
 from fileshare.clients import coordination
 from fileshare.cmd import bootstrap
 from fileshare.db import migration, services, session
 
 
 def _schema(conf: cfg.ConfigOpts) -> tuple[int, str]:
+    migration.require(conf.database.connection, tables=False)
     current, wanted = migration.version(conf.database.connection), migration.heads()
     if current["expand"] != wanted["expand"]:
         return 2, "The schema is older than this release: run 'fileshare-manage db sync'."
@@ -67,10 +70,20 @@ def main() -> None:
     args = words[2:]
     if not args and os.environ.get("FILESHARE_CONFIG"):
         args = ["--config-file", os.environ["FILESHARE_CONFIG"]]
-    conf = bootstrap.configure("fileshare-status", args, command=True)
+    try:
+        conf = bootstrap.configure("fileshare-status", args, command=True)
+    except SystemExit as ended:
+        # A text would be exit code 1, which says that this release may start.
+        if isinstance(ended.code, str):
+            sys.stderr.write(f"{ended.code}\n")
+            sys.exit(_FAILED)
+        raise
     worst = 0
     for name, check in CHECKS.items():
-        code, text = check(conf)
+        try:
+            code, text = check(conf)
+        except (errors.FileshareError, db_exception.DBError) as error:
+            code, text = _FAILED, str(error)
         worst = max(worst, code)
         sys.stdout.write(f"{name}: {('success', 'warning', 'failure')[code]}: {text}\n")
         if code == _FAILED:

@@ -292,7 +292,13 @@ def _sqlite_begin(connection: sa.Connection) -> None:
 def refusal(conf: cfg.ConfigOpts) -> str | None:
     """Why the URL of the section [database] cannot be used; says nothing of a password in it."""
     try:
-        sa.make_url(conf.database.connection or "").get_dialect()
+        dialect = sa.make_url(conf.database.connection or "").get_dialect()
+        dialect.import_dbapi()
+    except ImportError as error:
+        return (
+            f"[database] connection needs a Python module that is not installed: {error}. "
+            "The extras mysql, mysqlclient and postgresql of fileshare bring them."
+        )
     except sa.exc.ArgumentError:
         return "[database] connection is not the URL of a database, such as sqlite:////path/db."
     return None

@@ -56,3 +56,13 @@ def test_what_cannot_work_changes_nothing(alpha, caplog):
         rewrite(alpha, f"{wrong}\nreconcile_interval = 7", "service_down_time = 15")
     rewrite(alpha, "service_down_time = 15", "service_down_time = 30\nreport_interval = 15")
     assert (alpha.conf.service_down_time, alpha.conf.report_interval) == (30, 15)
+
+
+def test_a_value_of_another_kind_changes_nothing(alpha, caplog):
+    """It is told in a line, and nothing beside it is taken."""
+    rewrite(
+        alpha, "reconcile_interval = 1000", "reconcile_interval = 7\nperiodic_interval = often"
+    )
+    assert alpha.conf.reconcile_interval == 1000
+    assert "stay what they were: Value for option periodic_interval" in caplog.text
+    assert "Traceback" not in caplog.text
