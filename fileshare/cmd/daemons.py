@@ -7,9 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from oslo_config import cfg
+from oslo_log import log as logging
 
+from fileshare import errors
 from fileshare.cmd import bootstrap
 from fileshare.intents.runtime import Runtime
+from fileshare.share.service import ShareDaemon
+
+LOG = logging.getLogger(__name__)
 
 
 class Startable(Protocol):
@@ -22,6 +27,18 @@ class Startable(Protocol):
 
 Make = Callable[[Runtime, str], Startable]
 """Makes a daemon from the runtime and the name of its process."""
+
+
+def back_end(runtime: Runtime, process: str, section: str) -> ShareDaemon:
+    """The daemon of one back end; ends the process, with its reason, where none can be made.
+
+    The parent starts the child again and again, so that the other back ends are served.
+    """
+    try:
+        return ShareDaemon(runtime, section, process)
+    except errors.DriverError as error:
+        LOG.error("Back end %s is not served: %s", section, error.operator_text)  # noqa: TRY400
+        raise SystemExit(1) from error
 
 
 def _service(conf: cfg.ConfigOpts, make: Make) -> Any:

@@ -9,12 +9,6 @@ concurrency.initialise()
 import functools
 
 from fileshare.cmd import bootstrap, daemons
-from fileshare.intents.runtime import Runtime
-from fileshare.share.service import ShareDaemon
-
-
-def _make(runtime: Runtime, process: str, section: str) -> ShareDaemon:
-    return ShareDaemon(runtime, section, process)
 
 
 def main() -> None:
@@ -22,5 +16,5 @@ def main() -> None:
     conf = bootstrap.configure("fileshare-share")
     if not conf.enabled_share_backends:
         raise SystemExit("No back end is named in enabled_share_backends.")
-    makers = [functools.partial(_make, section=section) for section in conf.enabled_share_backends]
-    daemons.run(conf, makers)
+    names = conf.enabled_share_backends
+    daemons.run(conf, [functools.partial(daemons.back_end, section=name) for name in names])

@@ -18,12 +18,11 @@ from oslo_log import log as logging
 from fileshare.api import wsgi
 from fileshare.api.middleware import tokens
 from fileshare.cmd import bootstrap
-from fileshare.cmd.daemons import Startable
+from fileshare.cmd.daemons import Startable, back_end
 from fileshare.data import service as data
 from fileshare.db import migration
 from fileshare.intents.runtime import Runtime
 from fileshare.scheduler import service as scheduler
-from fileshare.share.service import ShareDaemon
 
 LOG = logging.getLogger(__name__)
 
@@ -52,7 +51,7 @@ def _daemons(runtime: Runtime) -> list[Startable]:
     process = bootstrap.process_name()
     found: list[Startable] = [scheduler.make(runtime, process), data.make(runtime, process)]
     found += [
-        ShareDaemon(runtime, section, process) for section in runtime.conf.enabled_share_backends
+        back_end(runtime, process, section) for section in runtime.conf.enabled_share_backends
     ]
     return found
 

@@ -69,6 +69,10 @@ def load(conf: cfg.ConfigOpts, name: str) -> base.Driver:
         raise errors.BadConfiguration(operator_text=f"[{name}] share_driver is not set.")
     cls = driver_class(section.share_driver)
     conf.register_opts(cls.OPTS, group=name)
+    try:
+        dict(section)  # each value is looked at: a wrong one is found only when it is asked for
+    except cfg.Error as error:
+        raise errors.BadConfiguration(operator_text=str(error)) from error
     handles = section.driver_handles_share_servers
     if handles is None:
         text = f"[{name}] driver_handles_share_servers must be set."

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 PROGRAMS = Path(sys.executable).parent
 DAEMONS = ("fileshare-api", "fileshare-scheduler", "fileshare-share", "fileshare-data")
@@ -89,3 +91,32 @@ def test_the_check_of_an_upgrade_does_not_say_yes_without_a_look(text, database,
     assert words in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert "secret" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        ("", "[shelf] share_driver is not set."),
+        ("share_driver = none", "There is no driver 'none'"),
+        (
+            "share_driver = dummy\ndriver_handles_share_servers = no\nreserved_share_percentage = much",
+            "Value for option reserved_share_percentage",
+        ),
+    ],
+)
+def test_why_a_back_end_is_not_served_is_told_in_words(section, words, written, tmp_path):
+    """Again and again, for its child process is started again and again."""
+    text = f"enabled_share_backends = shelf\nlog_file = {tmp_path}/share.log\n[shelf]\n{section}"
+    command = [PROGRAMS / "fileshare-share", "--config-file", written(text)]
+    log = tmp_path / "share.log"
+    with (tmp_path / "stderr").open("w") as stderr:
+        daemon = subprocess.Popen(command, stderr=stderr, start_new_session=True)
+        try:
+            until(lambda: log.exists() and "is not served" in log.read_text(), "the reason")
+        finally:
+            daemon.send_signal(signal.SIGTERM)
+            daemon.wait()
+    said = log.read_text() + (tmp_path / "stderr").read_text()
+    assert "Back end shelf is not served: " in said
+    assert words in said
+    assert "Traceback" not in said
