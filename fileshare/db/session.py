@@ -289,6 +289,15 @@ def _sqlite_begin(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
+Unreachable = db_exception.DBConnectionError
+"""There is no connection to the database, or no more."""
+
+
+def why(error: Exception) -> object:
+    """What the server or its client said, without what SQLAlchemy adds."""
+    return getattr(error, "inner_exception", None) or error
+
+
 def refusal(conf: cfg.ConfigOpts) -> str | None:
     """Why the URL of the section [database] cannot be used; says nothing of a password in it."""
     try:

@@ -18,6 +18,7 @@ from typing import Any
 
 from oslo_log import log as logging
 
+from fileshare.db import session
 from fileshare.intents.grip import Grip
 from fileshare.intents.runtime import Runtime
 
@@ -171,6 +172,14 @@ class Repeated:
             LOG.warning("Periodic task %s of %s woke up and ends", self.task.name, self.host)
         except KeyboardInterrupt:
             raise  # where the main thread does it: somebody ends the process
+        except session.Unreachable as error:
+            # Every task of every daemon says so until the database is back: no traceback.
+            LOG.error(  # noqa: TRY400
+                "Periodic task %s of %s failed for want of a connection to the database: %s",
+                self.task.name,
+                self.host,
+                session.why(error),
+            )
         except BaseException:
             # Also what is to end a thread: the next round is to come.
             LOG.exception("Periodic task %s of %s failed", self.task.name, self.host)

@@ -11,7 +11,7 @@ from oslo_log import log as logging
 
 from fileshare import errors
 from fileshare.clients import coordination
-from fileshare.db import clock, services
+from fileshare.db import clock, services, session
 from fileshare.db.services import Identity
 from fileshare.drivers import loader
 from fileshare.drivers.base import DEFECTS
@@ -128,6 +128,10 @@ class ShareDaemon:
             except errors.LocksDiffer as error:
                 self._tell(str(error))
                 self._stop.wait(self.runtime.conf.report_interval)
+            except session.Unreachable as error:
+                text = "Back end %s could not be reported yet: %s"
+                LOG.error(text, self.host, session.why(error))  # noqa: TRY400
+                return True
             except Exception:
                 # It takes no work before one of the next heartbeats has made it a member.
                 LOG.exception("Back end %s could not be reported yet", self.host)

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from inprocess import running
+from oslo_db import exception as db_exception
 
 from devstack.waiting import patience
 from fileshare.cmd import bootstrap
@@ -66,3 +67,18 @@ def test_a_value_of_another_kind_changes_nothing(alpha, caplog):
     assert alpha.conf.reconcile_interval == 1000
     assert "stay what they were: Value for option periodic_interval" in caplog.text
     assert "Traceback" not in caplog.text
+
+
+def test_a_lost_database_is_one_line_of_each_task(alpha, caplog, monkeypatch):
+    """All tasks of all daemons say so for as long as it is away."""
+
+    def lost(_function):
+        raise db_exception.DBConnectionError(OSError("Connection refused"))
+
+    daemon = ShareDaemon(alpha.runtime, "alpha", "test")
+    task = next(each for each in daemon._periodics() if each.name == "report pools")
+    monkeypatch.setattr(alpha.runtime.sessions, "run", lost)
+    rounds.Repeated(task, daemon.host, alpha.runtime).once()
+    (record,) = [each for each in caplog.records if "report pools" in each.getMessage()]
+    assert record.getMessage().endswith("connection to the database: Connection refused")
+    assert record.exc_info is None
