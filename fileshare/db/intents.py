@@ -262,26 +262,23 @@ def abandoned(
     seconds: float,
     destinations: Collection[str],
     *,
-    without: Collection[str] = (),
+    beyond: tuple[Any, str] | None = None,
     limit: int = 100,
-) -> list[str]:
-    """Ids of what nobody has claimed for *seconds* although it was due at *destinations*.
+) -> list[tuple[Any, str]]:
+    """What nobody has claimed for *seconds* although it was due at *destinations*.
 
-    The oldest, *without* those that are known already.
+    The oldest *beyond* one that was read before, each as the moment it was due and its id.
     """
-    return list(
-        session.scalars(
-            sa.select(Intent.id)
-            .where(
-                Intent.due <= after(-seconds),
-                Intent.state == IntentState.OPEN,
-                Intent.destination.in_(destinations),
-                Intent.id.not_in(without),
-            )
-            .order_by(Intent.due)
-            .limit(limit)
-        )
-    )
+    where = [
+        Intent.due <= after(-seconds),
+        Intent.state == IntentState.OPEN,
+        Intent.destination.in_(destinations),
+    ]
+    if beyond is not None:
+        due, id = beyond
+        where += [Intent.due >= due, sa.or_(Intent.due > due, Intent.id > id)]
+    oldest = sa.select(Intent.due, Intent.id).where(*where).order_by(Intent.due, Intent.id)
+    return [(row.due, row.id) for row in session.execute(oldest.limit(limit))]
 
 
 def get(session: Session, intent_id: str) -> Intent | None:

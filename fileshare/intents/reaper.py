@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from oslo_log import log as logging
@@ -62,17 +63,27 @@ class Reaper:
 
         That may take long, and ends with its daemon.
         """
-        given_up, left = 0, set[str]()
-        while found := self.runtime.sessions.run(
-            lambda session: intents.abandoned(session, seconds, gone, without=left, limit=AT_ONCE)
-        ):
-            for intent_id in found:
-                alive()
-                if _give_up_if_known(self.runtime, intent_id):
-                    given_up += 1
-                else:
-                    left.add(intent_id)
+        given_up = 0
+        for intent_id in self._abandoned(seconds, gone):
+            alive()
+            given_up += _give_up_if_known(self.runtime, intent_id)
         return given_up
+
+    def _abandoned(self, seconds: float, gone: Sequence[str]) -> Iterator[str]:
+        beyond = None
+        while True:
+            read = functools.partial(
+                intents.abandoned,
+                seconds=seconds,
+                destinations=gone,
+                beyond=beyond,
+                limit=AT_ONCE,
+            )
+            found = self.runtime.sessions.run(read)
+            yield from (intent_id for _, intent_id in found)
+            if len(found) < AT_ONCE:
+                return
+            beyond = found[-1]
 
     def _pull_back(self) -> None:
         conf = self.runtime.conf.intents
