@@ -32,11 +32,12 @@ Make = Callable[[Runtime, str], Startable]
 def back_end(runtime: Runtime, process: str, section: str) -> ShareDaemon:
     """The daemon of one back end; ends the process, with its reason, where none can be made.
 
-    The parent starts the child again and again, so that the other back ends are served.
+    The parent of ``fileshare-share`` starts such a child again and again, and serves the others.
     """
     try:
         return ShareDaemon(runtime, section, process)
     except errors.DriverError as error:
+        # The text is for operators, and where it was raised says nothing.
         LOG.error("Back end %s is not served: %s", section, error.operator_text)  # noqa: TRY400
         raise SystemExit(1) from error
 

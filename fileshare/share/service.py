@@ -129,6 +129,7 @@ class ShareDaemon:
                 self._tell(str(error))
                 self._stop.wait(self.runtime.conf.report_interval)
             except session.Unreachable as error:
+                # As below, but each daemon says so while the database is away: no traceback.
                 text = "Back end %s could not be reported yet: %s"
                 LOG.error(text, self.host, session.why(error))  # noqa: TRY400
                 return True
